@@ -1,0 +1,129 @@
+//! The three kinds of journal line: [`Header`], [`Record`], [`Footer`]. Their fields are a contract.
+
+use std::collections::BTreeMap;
+
+use sandproof_scenarios::{Platform, Severity};
+use serde::{Deserialize, Serialize};
+
+use crate::{Detail, Verdict};
+
+/// Version of the journal format; another one is refused.
+pub const SCHEMA: u32 = 1;
+
+/// First line: what was run, on what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Always `header`.
+    pub kind: String,
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Facts of the run: kernel, landlock-abi, landlock-errata, lsms, user-namespaces, apparmor,
+    /// uid, user, seed, sandproof version, subjects with helpers and hashes ...
+    pub provenance: BTreeMap<String, serde_json::Value>,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Always `record`.
+    pub kind: String,
+    /// Scenario id.
+    pub id: String,
+    /// Route.
+    pub route: String,
+    /// Profile.
+    pub profile: String,
+    /// Backend.
+    pub backend: String,
+    /// Platform.
+    pub platform: Platform,
+    /// Decides the exit code.
+    pub gating: bool,
+    /// What the evidence says.
+    pub verdict: Verdict,
+    /// How it failed.
+    pub detail: Option<Detail>,
+    /// Why, for every verdict but a plain pass.
+    pub reason: Option<Reason>,
+    /// A best-effort promise held.
+    pub exceeds: bool,
+    /// What denied, where it can be shown: file-permissions mount landlock seccomp seatbelt proxy.
+    pub layer: Option<String>,
+    /// Title of the scenario.
+    pub title: String,
+    /// Severity of the scenario.
+    pub severity: Severity,
+    /// Claim of the scenario.
+    pub claim: String,
+    /// `enforced` or `best-effort`.
+    pub promise: String,
+    /// What was started; null for a skip without one.
+    pub subject: Option<SubjectId>,
+    /// User the arms ran as.
+    pub user: String,
+    /// `item: expressed` or `item: approximated (how)`, in policy order.
+    pub receipt: Vec<String>,
+    /// Waiver that matched.
+    pub waiver: Option<String>,
+    /// The host was changed by boot parameters or `--without` to resemble another one.
+    pub simulated: Option<String>,
+    /// What each arm did, in one word each.
+    pub arms: Arms,
+    /// What was seen, at most 4 KiB, control characters escaped.
+    pub evidence: String,
+    /// All that varies from run to run: milliseconds by arm, pids, ports.
+    pub timing: BTreeMap<String, serde_json::Value>,
+}
+
+/// Identity of a subject in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubjectId {
+    /// Product.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// SHA-256 of its executable.
+    pub sha256: String,
+}
+
+/// Why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// Stable word in kebab case (`dud-control`, `host-cannot` ...).
+    pub code: String,
+    /// One sentence.
+    pub text: String,
+    /// The command or act that mends it, when there is one.
+    pub mend: Option<String>,
+}
+
+/// One word per arm: `worked`, `held`, `broke`, `refused`, `started`, `not-run` ...
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arms {
+    /// No sandbox.
+    pub control: String,
+    /// The sandbox.
+    pub subject: String,
+    /// The sandbox, one harmless difference.
+    pub twin: Option<String>,
+}
+
+/// Last line; a journal without one was cut short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Footer {
+    /// Always `footer`.
+    pub kind: String,
+    /// Cells planned.
+    pub planned: u64,
+    /// Records by verdict word.
+    pub totals: Totals,
+}
+
+/// Records by verdict word, every word present.
+pub type Totals = BTreeMap<String, u64>;

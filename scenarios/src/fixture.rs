@@ -1,0 +1,230 @@
+//! [`Fixture`]: what the arena holds before the start, one verb each.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{RoomPath, step::Mode};
+use sandproof_probes::SocketType;
+
+/// One entry of `given`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum Fixture {
+    /// A file; missing parents are made.
+    File(FileFixture),
+    /// A folder.
+    Dir(RoomPath),
+    /// A symlink at `path` to the room path `to` (absolute target).
+    Symlink(LinkFixture),
+    /// A second name `path` for the file `to`.
+    Hardlink(LinkFixture),
+    /// A named pipe.
+    Fifo(RoomPath),
+    /// Mode bits of something made before.
+    Mode(ModeFixture),
+    /// Variables of the environment the subject is started in.
+    Env(BTreeMap<String, EnvValue>),
+    /// A listener of the harness that remembers who called.
+    Listener(ListenerFixture),
+    /// A process outside, same uid.
+    Victim(VictimFixture),
+    /// The subject gets a controlling terminal.
+    Terminal(bool),
+    /// A descriptor that the subject's launcher inherits.
+    OpenFile(OpenFileFixture),
+    /// One line in GROK_HOME/hooks-paths.
+    HooksPath(RoomPath),
+    /// A git repository made by hand (no git needed), with one commit's worth of files.
+    GitRepo(RoomPath),
+    /// Many files.
+    Tree(TreeFixture),
+}
+
+/// See [`Fixture::File`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FileFixture {
+    /// Where.
+    pub path: RoomPath,
+    /// What it holds.
+    pub holds: Holds,
+    /// Mode bits, 0644 when absent.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+}
+
+/// Content of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// The arm's marker.
+    Secret,
+    /// A harmless line.
+    Text,
+    /// Zero bytes.
+    Nothing,
+    /// This text.
+    Literal(String),
+}
+
+/// See [`Fixture::Symlink`] and [`Fixture::Hardlink`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LinkFixture {
+    /// The new name.
+    pub path: RoomPath,
+    /// What it leads to.
+    pub to: RoomPath,
+}
+
+/// See [`Fixture::Mode`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ModeFixture {
+    /// Where.
+    pub path: RoomPath,
+    /// Octal text such as "0600".
+    pub mode: Mode,
+}
+
+/// Value of an environment variable: text, `secret`, or `{ path: ROOM/rel }`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnvValue {
+    /// This text.
+    Text(String),
+    /// The arm's marker.
+    Secret,
+    /// The absolute path of this room path.
+    Path(RoomPath),
+}
+
+impl<'de> Deserialize<'de> for EnvValue {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::shorthand::env_value(deserializer)
+    }
+}
+
+impl JsonSchema for EnvValue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "EnvValue".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "oneOf": [
+            { "type": "string" },
+            { "type": "object", "additionalProperties": false, "required": ["path"],
+              "properties": { "path": { "type": "string" } } }
+        ]})
+    }
+}
+
+/// See [`Fixture::Listener`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ListenerFixture {
+    /// Name for steps; the default listener has none.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Which protocol.
+    pub kind: ListenerKind,
+    /// For unix and abstract.
+    #[serde(default, rename = "type")]
+    #[schemars(with = "Option<String>")]
+    pub kind_of_socket: SocketType,
+    /// For tcp and udp.
+    #[serde(default)]
+    pub family: Family,
+    /// For unix; `outside/listener.sock` when absent.
+    #[serde(default)]
+    pub path: Option<RoomPath>,
+}
+
+/// Protocol of a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListenerKind {
+    /// TCP on loopback.
+    Tcp,
+    /// UDP on loopback.
+    Udp,
+    /// A unix socket with a path.
+    Unix,
+    /// A unix socket in the abstract name space.
+    Abstract,
+}
+
+/// IP version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// 127.0.0.1.
+    #[default]
+    V4,
+    /// ::1.
+    V6,
+}
+
+/// See [`Fixture::Victim`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct VictimFixture {
+    /// Name for steps; `victim` when absent.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// `secret`: the marker is in its environment and memory.
+    #[serde(default)]
+    pub holds: Option<VictimHolds>,
+}
+
+/// What a victim knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimHolds {
+    /// The arm's marker.
+    Secret,
+}
+
+/// See [`Fixture::OpenFile`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OpenFileFixture {
+    /// What is open.
+    pub path: RoomPath,
+    /// Descriptor number, 3 or more.
+    pub fd: i32,
+    /// How it is open.
+    pub flags: InheritedFlags,
+}
+
+/// How an inherited descriptor is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InheritedFlags {
+    /// Read.
+    R,
+    /// Write.
+    W,
+    /// Read and write.
+    Rw,
+    /// `O_PATH`.
+    Path,
+    /// A directory.
+    Dir,
+}
+
+/// See [`Fixture::Tree`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TreeFixture {
+    /// Its root.
+    pub path: RoomPath,
+    /// How many files.
+    pub files: u32,
+    /// How deep, 1 or more.
+    pub depth: u32,
+    /// Same seed, same tree.
+    pub seed: u64,
+}

@@ -1,0 +1,23 @@
+//! Floor 1: the catalogue of promises and its grammar. Reads files, starts nothing.
+//!
+//! In reading order: a [`Scenario`] has a policy, a world to build ([`Fixture`]), routes made of
+//! [`Step`]s, and what must hold afterwards ([`Effects`]).
+
+pub mod scenario;
+pub mod room;
+pub mod policy;
+pub mod promise;
+pub mod capability;
+pub mod fixture;
+pub mod step;
+pub mod effect;
+mod shorthand;
+
+pub use capability::Capability;
+pub use effect::{Effects, PathEffect};
+pub use fixture::Fixture;
+pub use policy::{Network, Policy, PolicySpec, Profile, Rooms};
+pub use promise::{Platform, Promise, Strength};
+pub use room::{PathArg, Room, RoomPath};
+pub use scenario::{Expectation, Route, Scenario, Severity};
+pub use step::Step;
