@@ -1,5 +1,6 @@
 //! [`Attempt`]: every verb a probe can try, one variant each, with absolute paths and addresses.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// One thing the probe tries. Names are the verbs of the scenario grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentence of each variant names its fields")]
 pub enum Attempt {
     /// Opens a file read-only and reads all of it.
     Read { path: PathBuf },
@@ -51,8 +53,8 @@ pub enum Attempt {
     Mknod { path: PathBuf, kind: NodeKind },
     /// Runs a program without a shell and waits for it.
     Exec { argv: Vec<String> },
-    /// Runs `/bin/sh -c SCRIPT` with cwd `work` and waits for it.
-    Shell { script: String, cwd: PathBuf },
+    /// Runs `/bin/sh -c SCRIPT` in `cwd` and waits for it; `env` is added to the probe's own.
+    Shell { script: String, cwd: PathBuf, env: BTreeMap<String, String> },
     /// Connects a socket and sends `text` over it.
     Connect { to: Endpoint, text: String },
     /// Sends `text` in one datagram, or as TCP Fast Open data on a stream, without connecting.
@@ -147,6 +149,7 @@ pub enum SocketType {
 /// Where a socket leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentence of each variant names its fields")]
 pub enum Endpoint {
     /// TCP over IPv4 or IPv6.
     Tcp { address: SocketAddr },

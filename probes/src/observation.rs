@@ -25,6 +25,7 @@ pub struct Observation {
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentence of each variant names its fields")]
 pub enum Outcome {
     /// Everything succeeded (for programs: status 0).
     Done,

@@ -87,4 +87,6 @@ pub struct Hello {
     pub capabilities: String,
     /// Namespace inode numbers by name (user, mnt, net, pid, ipc ...), empty off Linux.
     pub namespaces: std::collections::BTreeMap<String, u64>,
+    /// Names of the variables in its environment, sorted.
+    pub variables: Vec<String>,
 }

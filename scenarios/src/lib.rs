@@ -3,15 +3,15 @@
 //! In reading order: a [`Scenario`] has a policy, a world to build ([`Fixture`]), routes made of
 //! [`Step`]s, and what must hold afterwards ([`Effects`]).
 
-pub mod scenario;
-pub mod room;
+pub mod capability;
+pub mod effect;
+pub mod fixture;
 pub mod policy;
 pub mod promise;
-pub mod capability;
-pub mod fixture;
-pub mod step;
-pub mod effect;
+pub mod room;
+pub mod scenario;
 mod shorthand;
+pub mod step;
 
 pub use capability::Capability;
 pub use effect::{Effects, PathEffect};

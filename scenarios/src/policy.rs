@@ -35,7 +35,9 @@ pub struct PolicySpec {
 }
 
 /// A named profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Reads everything, writes the workspace, GROK_HOME and temp.

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::Rooms;
 
 /// One of the four places every scenario path begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Room {
     /// The workspace.
@@ -80,7 +82,9 @@ impl FromStr for RoomPath {
             return Err(format!("`{}` holds a NUL character", text.escape_debug()));
         }
         if text.contains('/') && rel.split('/').any(|s| matches!(s, "" | "." | "..")) {
-            return Err(format!("`{text}` has an empty, `.` or `..` segment, it could leave its room"));
+            return Err(format!(
+                "`{text}` has an empty, `.` or `..` segment, it could leave its room"
+            ));
         }
         Ok(Self { room, rel: rel.to_owned() })
     }
@@ -128,8 +132,12 @@ impl FromStr for PathArg {
         }
         let allowed = ["/proc", "/dev", "/sys", "/etc", "/usr"];
         let path = Path::new(text);
-        if !allowed.iter().any(|root| path.starts_with(root)) || text.split('/').any(|s| s == "..") {
-            return Err(format!("`{text}` is absolute; only paths under {} are", allowed.join(" ")));
+        if !allowed.iter().any(|root| path.starts_with(root)) || text.split('/').any(|s| s == "..")
+        {
+            return Err(format!(
+                "`{text}` is absolute; only paths under {} are",
+                allowed.join(" ")
+            ));
         }
         Ok(PathArg::System(path.to_path_buf()))
     }
