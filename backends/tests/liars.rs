@@ -163,11 +163,13 @@ fn run(kind: LiarKind, asks: Vec<Ask>) -> Session {
 
 /// The observations of a whole session.
 fn saw(session: &Session) -> Vec<&Observation> {
-    let saw = |answer| match answer {
-        Answer::Saw(observation) => Some(observation),
-        Answer::Hello(_) | Answer::Ready | Answer::Wrong(_) => None,
-    };
-    session.answers.iter().filter_map(saw).collect()
+    let answers = session.answers.iter();
+    answers
+        .filter_map(|answer| match answer {
+            Answer::Saw(observation) => Some(observation),
+            Answer::Hello(_) | Answer::Ready | Answer::Wrong(_) => None,
+        })
+        .collect()
 }
 
 fn complete(session: &Session) {
