@@ -1,6 +1,10 @@
 //! Every liar, driven over the protocol by a small harness. This executable is harness, liar and
 //! probe: it starts itself. The probe is a stand-in that answers every attempt with one marker.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests; the stand-in probe"
+)]
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -73,7 +77,7 @@ fn probe() {
             }),
         };
         let reply = Reply { v: VERSION, nonce: request.nonce, seq: request.seq, answer };
-        writeln!(std::io::stdout(), "{}", serde_json::to_string(&reply).unwrap()).unwrap();
+        println!("{}", serde_json::to_string(&reply).unwrap());
     }
 }
 
