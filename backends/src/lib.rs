@@ -1,6 +1,7 @@
 //! Floor 2: how each sandbox is started; the reference sandbox. Knows no expectation and no verdict.
 
 pub mod backend;
+pub mod confine;
 pub mod glob;
 pub mod launch;
 
