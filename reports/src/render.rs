@@ -1,0 +1,73 @@
+//! Shows a journal in one of the [`Format`]s. Same journal and options, same bytes.
+
+use std::str::FromStr;
+
+use crate::Journal;
+
+mod group;
+mod json;
+mod provenance;
+mod terminal;
+mod text;
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// For eyes: the red cells in full, everything else in short.
+    Terminal,
+    /// For programs: one object with every record.
+    Json,
+}
+
+/// What the caller decides about a report.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Terminal colours; whether they are wanted is the caller's knowledge.
+    pub color: bool,
+    /// Words of `--require`: a skip for want of one is red.
+    pub required: Vec<String>,
+}
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// A value that JSON cannot express.
+    #[error("cannot write the json report: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 2] = [Format::Terminal, Format::Json];
+
+    /// Its name for `--report` and `--format`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Terminal => "terminal",
+            Format::Json => "json",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        Format::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+            let known = Format::ALL.map(Format::name).join(", ");
+            format!("`{text}` is no report format; known: {known}")
+        })
+    }
+}
+
+/// The report of a journal in this format, ended by a line feed.
+///
+/// # Errors
+/// The format cannot express something; no journal that was read or written here is known to.
+pub fn render(journal: &Journal, format: Format, options: &Options) -> Result<String, RenderError> {
+    match format {
+        Format::Terminal => Ok(terminal::render(journal, options)),
+        Format::Json => json::render(journal),
+    }
+}
