@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod bare;
+pub mod confine;
 pub mod glob;
 pub mod identify;
 pub mod launch;

@@ -1,0 +1,1 @@
+//! Order, collapse and pins.
