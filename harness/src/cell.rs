@@ -236,3 +236,37 @@ fn story(evidence: &Evidence, arms: &AllArms<'_>) -> String {
     text.truncate(end);
     text
 }
+
+/// The record of a cell whose control arm alone was run: a pass says that the attack works, or
+/// that the function does.
+#[must_use]
+pub fn control_only(
+    cell: &Cell<'_>,
+    ready: &Ready,
+    control: &Result<Outcome, ArmError>,
+    user: &str,
+) -> Record {
+    let record = blank(cell, ready, user);
+    let outcome = match control {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let reason = Some(Reason::new("harness", error.to_string()));
+            return Record { verdict: Verdict::Inconclusive, reason, ..record };
+        }
+    };
+    // Judged against itself: what is left is the rule about duds.
+    let evidence = Evidence {
+        control: outcome.arm.clone(),
+        subject: outcome.arm.clone(),
+        twin: Some(outcome.arm.clone()),
+    };
+    let judgement = judge(expected(cell), &Standing::Enforced, &evidence);
+    let dud = judgement.verdict == Verdict::Inconclusive;
+    Record {
+        verdict: if dud { Verdict::Inconclusive } else { Verdict::Pass },
+        reason: judgement.reason.filter(|_| dud).map(|(code, text)| Reason::new(code, text)),
+        arms: Arms { control: word(&outcome.arm).into(), subject: "not-run".into(), twin: None },
+        evidence: sandproof_reports::escape::evidence(arm::story(&outcome.arm.attempts).as_bytes()),
+        ..record
+    }
+}
