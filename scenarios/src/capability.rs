@@ -95,7 +95,7 @@ impl Capability {
 
     /// Its word without a number.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Capability::WriteScope => "write-scope",
             Capability::ReadScope => "read-scope",

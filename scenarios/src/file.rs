@@ -127,30 +127,15 @@ fn listed<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(mut items: A) -> Result<V
 pub(crate) struct Need(pub(crate) Capability);
 
 /// Every capability word, for messages and the schema.
-const NEEDS: [&str; 22] = [
-    "write-scope",
-    "read-scope",
-    "deny-list",
-    "deny-glob",
-    "protect",
-    "grok-home",
-    "network-block",
-    "env-policy",
-    "fd-scope",
-    "process-scope",
-    "syscall-filter",
-    "kills-tree",
-    "metadata",
-    "landlock",
-    "seccomp",
-    "userns",
-    "ia32",
-    "x32",
-    "io-uring",
-    "tty",
-    "root",
-    "not-root",
-];
+const NEEDS: [&str; Capability::ALL.len()] = {
+    let mut words = [""; Capability::ALL.len()];
+    let mut index = 0;
+    while index < words.len() {
+        words[index] = Capability::ALL[index].word();
+        index += 1;
+    }
+    words
+};
 
 impl<'de> Deserialize<'de> for Need {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -253,6 +253,14 @@ impl Fixture {
         }
     }
 
+    /// All of [`Fixture::keys`] as one text.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let keys: Vec<String> =
+            self.keys().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
+        keys.join(", ")
+    }
+
     /// The path this entry makes, if it makes one.
     #[must_use]
     pub fn makes(&self) -> Option<&RoomPath> {

@@ -4,6 +4,7 @@
 //! [`Step`]s, and what must hold afterwards ([`Effects`]).
 
 pub mod capability;
+pub mod catalogue;
 pub mod complaint;
 pub mod effect;
 mod file;
@@ -14,6 +15,7 @@ pub mod load;
 mod names;
 pub mod policy;
 pub mod promise;
+pub mod resolve;
 pub mod room;
 mod rules;
 pub mod scenario;

@@ -3,13 +3,15 @@
 //! What is loaded has been decoded, checked against the rules of the grammar and linted; every
 //! mistake of a file, and of every file of a folder, is told at once.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::complaint::{Complaint, Fault, Level};
 use crate::file::{RouteSpec, ScenarioFile};
+use crate::lint::{self, Finding};
 use crate::rules::{self, Check, merge};
 use crate::yaml::{self, Tree};
-use crate::{Effects, Expectation, Route, Scenario, lint};
+use crate::{Effects, Expectation, Route, Scenario};
 
 /// A file with everything that is to be said about it.
 #[derive(Clone, Debug)]
@@ -62,13 +64,27 @@ pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked 
         Ok(scenario) => scenario,
         Err(faults) => return refused(faults),
     };
-    let mut complaints = Vec::new();
-    for level in [Level::Error, Level::Warning] {
-        let faults = lint::lint(&scenario, &tree, text, level);
-        complaints.extend(yaml::complaints(origin, text, level, faults));
-    }
+    let mut findings = lint::lint(&scenario);
+    findings.extend(lint::length(text));
+    let complaints: Vec<Complaint> =
+        findings.into_iter().map(|f| found(origin, text, &tree, f)).collect();
+    let complaints = unique(complaints);
     let bad = complaints.iter().any(|complaint| complaint.level == Level::Error);
     Checked { scenario: (!bad).then_some(scenario), complaints }
+}
+
+/// A finding of lint at its place.
+fn found(origin: &str, text: &str, tree: &Tree, finding: Finding) -> Complaint {
+    let Finding { level, place, word, message } = finding;
+    let at = tree.locate(&place, &word, &BTreeSet::new());
+    Complaint::new(level, origin, text, Fault::new(at, message, word))
+}
+
+/// In the order of the text, each once.
+fn unique(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
+    complaints.sort_by_key(|complaint| (complaint.line, complaint.column));
+    complaints.dedup();
+    complaints
 }
 
 /// Decodes and checks.

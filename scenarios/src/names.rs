@@ -83,13 +83,12 @@ pub(crate) fn ioctl(word: &str) -> Option<Option<u64>> {
 
 /// The number of a system call.
 pub(crate) fn syscall(abi: Abi, name: &str) -> Option<i64> {
-    let _ = (abi, name);
-    None
+    sandproof_probes::syscalls::number(abi, name)
 }
 
 /// False for a name that no system call has. Only where all tables are at hand can that be said.
 pub(crate) fn is_syscall(abi: Abi, name: &str) -> bool {
-    let here = false;
+    let here = (std::env::consts::OS, std::env::consts::ARCH) == ("linux", "x86_64");
     !here || syscall(abi, name).is_some()
 }
 

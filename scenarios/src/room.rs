@@ -113,6 +113,15 @@ pub enum PathArg {
 }
 
 impl PathArg {
+    /// The path, if it lies in a room.
+    #[must_use]
+    pub fn in_room(&self) -> Option<&RoomPath> {
+        match self {
+            PathArg::Room(path) => Some(path),
+            PathArg::System(_) => None,
+        }
+    }
+
     /// The absolute path in this arena.
     #[must_use]
     pub fn resolve(&self, rooms: &Rooms) -> PathBuf {

@@ -16,7 +16,7 @@ pub(crate) use expectation::merge;
 
 /// A path into the file, from keys and indices.
 macro_rules! place {
-    ($($seg:expr),* $(,)?) => { vec![$($crate::yaml::Seg::from($seg)),*] };
+    ($($seg:expr),* $(,)?) => { [$($crate::yaml::Seg::from($seg)),*] };
 }
 pub(crate) use place;
 

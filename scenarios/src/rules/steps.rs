@@ -29,7 +29,7 @@ pub(super) fn check(file: &ScenarioFile, world: &World, check: &mut Check<'_>) {
         }
     }
     for (index, step) in file.still_works.iter().flatten().enumerate() {
-        let mut at = At { base: place!["still-works", index], world, check };
+        let mut at = At { base: place!["still-works", index].to_vec(), world, check };
         at.step(step, Stage::StillWorks);
     }
 }
@@ -49,7 +49,7 @@ fn check_route(name: &str, route: &RouteSpec, world: &World, check: &mut Check<'
         }
     }
     for (index, step) in route.steps.iter().enumerate() {
-        let mut at = At { base: place!["routes", name, "steps", index], world, check };
+        let mut at = At { base: place!["routes", name, "steps", index].to_vec(), world, check };
         at.step(step, Stage::Route);
     }
 }

@@ -252,10 +252,10 @@ impl<'a> Parser<'a> {
         let found = mark(error.marker());
         let end = last_line(self.text);
         let at = if found.line > end.line { end } else { found };
-        match error.kind() {
-            granit_parser::ErrorKind::RecursionLimitExceeded => self.fault(at, too_deep()),
-            _ => self.fault(at, format!("not YAML: {}", error.info())),
+        if *error.kind() == granit_parser::ErrorKind::RecursionLimitExceeded {
+            return self.fault(at, too_deep());
         }
+        self.fault(at, format!("not YAML: {}", error.info()))
     }
 }
 
