@@ -80,6 +80,9 @@ pub enum EngineError {
     /// No place for arenas: the request is wrong.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// The request is wrong in another way.
+    #[error("{0}")]
+    Refused(String),
     /// Something else.
     #[error("{0}")]
     Failed(String),

@@ -40,6 +40,24 @@ pub fn evidence(bytes: &[u8]) -> String {
     clip(text)
 }
 
+/// JSON in which every control and invisible character is an escape, not only those below a space.
+/// Such characters stand in its strings only, where an escape means the same.
+#[must_use]
+pub fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c >= '\x7f' && (c.is_control() || invisible(c)) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Cuts at a character boundary, and says how much is gone.
 fn clip(text: String) -> String {
     // Room for the note about what was cut.
@@ -47,7 +65,7 @@ fn clip(text: String) -> String {
     if text.len() <= EVIDENCE_LIMIT {
         return text;
     }
-    let end = text.floor_char_boundary(KEPT);
+    let end = (0..=KEPT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{}\n... {} more bytes", &text[..end], text.len() - end)
 }
 

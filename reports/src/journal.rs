@@ -2,8 +2,7 @@
 //! every report trusts it: what is unknown, doubled or does not add up is refused with its line.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sandproof_scenarios::Platform;
 use serde::Deserialize;
@@ -12,6 +11,14 @@ use serde::de::DeserializeOwned;
 use crate::record::SCHEMA;
 use crate::tally::{all_zero, totals};
 use crate::{Footer, Header, Record, Totals};
+
+mod fault;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use fault::{Fault, JournalError};
+pub use writer::JournalWriter;
 
 /// A run as it was recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,99 +29,6 @@ pub struct Journal {
     pub records: Vec<Record>,
     /// Absent when the run was cut short.
     pub footer: Option<Footer>,
-}
-
-/// Why a journal cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The file cannot be read.
-    #[error("cannot read the journal {}: {source}", path.display())]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The text is no journal.
-    #[error("journal line {line}: {fault}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        fault: Fault,
-    },
-    /// A record that must not be written.
-    #[error("record of {cell} not written: {fault}")]
-    Record {
-        /// Name of the cell.
-        cell: String,
-        /// What is wrong.
-        fault: Fault,
-    },
-    /// The journal cannot be written.
-    #[error("cannot write the journal: {0}")]
-    Write(#[from] io::Error),
-    /// A value that JSON cannot express.
-    #[error("cannot write the journal: {0}")]
-    Json(#[from] serde_json::Error),
-}
-
-/// What is wrong with one line.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Fault {
-    /// Not JSON, or not these fields.
-    #[error("{0}")]
-    Shape(String),
-    /// JSON that ends too early, as the last line of a killed run may.
-    #[error("{0}")]
-    Half(String),
-    /// Not UTF-8.
-    #[error("not UTF-8")]
-    NotText,
-    /// Neither header, record nor footer.
-    #[error("unknown kind `{0}`; header, record and footer are known")]
-    Kind(String),
-    /// Another version of the format.
-    #[error("schema {0} is unknown; this sandproof reads {SCHEMA}")]
-    Version(u64),
-    /// The first line is no header.
-    #[error("a journal begins with a header")]
-    HeaderFirst,
-    /// A second header.
-    #[error("a second header")]
-    SecondHeader,
-    /// Something stands after the footer.
-    #[error("nothing may follow the footer")]
-    AfterFooter,
-    /// A cell that has a record already.
-    #[error("{cell} has a record already, in line {first}")]
-    Duplicate {
-        /// Name of the cell.
-        cell: String,
-        /// Line of the first.
-        first: usize,
-    },
-    /// The footer counts otherwise.
-    #[error("the footer counts {footer} {word}, the records are {records}")]
-    Totals {
-        /// Verdict word, or one that is none.
-        word: String,
-        /// What the footer says.
-        footer: u64,
-        /// What the records say.
-        records: u64,
-    },
-    /// The footer leaves out a verdict.
-    #[error("the footer does not count `{0}`")]
-    TotalsWord(&'static str),
-    /// More records than cells.
-    #[error("the footer plans {planned} cells, there are {records} records")]
-    Planned {
-        /// What the footer says.
-        planned: u64,
-        /// How many there are.
-        records: u64,
-    },
 }
 
 /// What makes a cell one of its kind.
@@ -283,211 +197,4 @@ fn agree(footer: &Totals, records: &Totals) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Writes a journal, a line at a time, so that a killed run leaves what it had found.
-#[derive(Debug)]
-pub struct JournalWriter<W: Write> {
-    out: W,
-    totals: Totals,
-    seen: BTreeMap<Key, usize>,
-}
-
-impl<W: Write> JournalWriter<W> {
-    /// Begins with the header.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn new(mut out: W, header: &Header) -> Result<JournalWriter<W>, JournalError> {
-        put(&mut out, header)?;
-        Ok(JournalWriter { out, totals: all_zero(), seen: BTreeMap::new() })
-    }
-
-    /// Appends the record of one cell.
-    ///
-    /// # Errors
-    /// It contradicts the format, its cell has a record already, or it cannot be written.
-    pub fn record(&mut self, record: &Record) -> Result<(), JournalError> {
-        let cell = record.cell();
-        let refuse = |fault| Err(JournalError::Record { cell: cell.clone(), fault });
-        if let Err(what) = record.check() {
-            return refuse(Fault::Shape(what));
-        }
-        // The header is line 1.
-        let line = self.seen.len() + 2;
-        if let Some(first) = self.seen.get(&key(record)) {
-            return refuse(Fault::Duplicate { cell: cell.clone(), first: *first });
-        }
-        put(&mut self.out, record)?;
-        self.seen.insert(key(record), line);
-        *self.totals.entry(record.verdict.word().to_string()).or_insert(0) += 1;
-        Ok(())
-    }
-
-    /// Ends with the footer, which counts what was written.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn footer(mut self, planned: u64) -> Result<W, JournalError> {
-        let footer = Footer { kind: "footer".into(), planned, totals: self.totals };
-        put(&mut self.out, &footer)?;
-        Ok(self.out)
-    }
-}
-
-/// One line, in one write, flushed.
-fn put<W: Write, T: serde::Serialize>(out: &mut W, line: &T) -> Result<(), JournalError> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    out.write_all(&text)?;
-    out.flush()?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-    use crate::sample::{TEXT, journal, record};
-    use crate::{Verdict, tally};
-
-    /// The sample without its last line.
-    fn unfinished() -> &'static str {
-        TEXT.trim_end().rsplit_once('\n').map(|(head, _)| head).unwrap()
-    }
-
-    fn complaint(text: &str) -> String {
-        parse(text.as_bytes()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn written_and_read_again() {
-        let journal = journal();
-        let mut writer = JournalWriter::new(Vec::new(), &journal.header).unwrap();
-        for record in &journal.records {
-            writer.record(record).unwrap();
-        }
-        let bytes = writer.footer(journal.records.len() as u64).unwrap();
-        assert_eq!(String::from_utf8(bytes).unwrap(), TEXT);
-    }
-
-    #[test]
-    fn without_a_footer_it_was_cut_short() {
-        let whole = parse(TEXT.as_bytes()).unwrap();
-        assert!(!whole.cut_short());
-        let cut = parse(unfinished().as_bytes()).unwrap();
-        assert!(cut.cut_short());
-        assert_eq!(cut.records, whole.records);
-    }
-
-    /// Whatever byte a kill strikes, the journal can be read and is red.
-    #[test]
-    fn a_kill_may_strike_anywhere() {
-        let header = TEXT.find('\n').unwrap();
-        for end in (header..TEXT.len() - 1).step_by(7) {
-            let cut = parse(&TEXT.as_bytes()[..end]).unwrap();
-            assert!(cut.cut_short(), "cut at {end}");
-            assert_eq!(tally::exit_code(&cut, &[]), 1, "cut at {end}");
-        }
-    }
-
-    #[rstest]
-    #[case::empty("", "line 1: a journal begins with a header")]
-    #[case::blank("\n", "line 1: EOF while parsing")]
-    #[case::no_header("{\"kind\":\"footer\"}", "line 1: a journal begins with a header")]
-    #[case::half_header("{\"kind\":\"head", "line 1: EOF while parsing")]
-    #[case::version(
-        "{\"kind\":\"header\",\"schema\":2,\"novelty\":1}",
-        "line 1: schema 2 is unknown; this sandproof reads 1"
-    )]
-    #[case::key(
-        "{\"kind\":\"header\",\"schema\":1,\"provenance\":{},\"novelty\":1}",
-        "line 1: unknown field `novelty`"
-    )]
-    #[case::kind(
-        "{\"kind\":\"header\",\"schema\":1,\"provenance\":{}}\n{\"kind\":\"x\\u001b\"}\n",
-        "line 2: unknown kind `x\\x1b`"
-    )]
-    #[case::text("hello\n", "line 1: expected value, column 1")]
-    fn refused(#[case] text: &str, #[case] words: &str) {
-        let complaint = complaint(text);
-        assert!(complaint.starts_with(&format!("journal {words}")), "{complaint}");
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_are_refused() {
-        let error = parse(b"{\"kind\":\"\xff\"}\n").unwrap_err().to_string();
-        assert_eq!(error, "journal line 1: not UTF-8");
-    }
-
-    #[rstest]
-    #[case::verdict("\"verdict\":\"pass\"", "\"verdict\":\"passed\"", "unknown variant `passed`")]
-    #[case::missing_key("\"exceeds\":false,", "", "missing field `exceeds`")]
-    #[case::double_key(
-        "\"exceeds\":false,",
-        "\"exceeds\":false,\"exceeds\":false,",
-        "duplicate field"
-    )]
-    #[case::detail("\"detail\":null", "\"detail\":\"escape\"", "a pass has no detail")]
-    #[case::reason("\"verdict\":\"pass\"", "\"verdict\":\"skip\"", "a skip needs a reason")]
-    #[case::promise("\"promise\":\"enforced\"", "\"promise\":\"kept\"", "promise is `kept`")]
-    fn a_bad_record_is_refused_with_its_line(
-        #[case] old: &str,
-        #[case] new: &str,
-        #[case] words: &str,
-    ) {
-        let complaint = complaint(&TEXT.replacen(old, new, 1));
-        assert!(complaint.starts_with("journal line 2: "), "{complaint}");
-        assert!(complaint.contains(words), "{complaint}");
-    }
-
-    #[test]
-    fn a_bad_record_in_the_middle_is_not_a_torn_end() {
-        let half = &TEXT[..TEXT.find('\n').unwrap() + 100];
-        assert!(complaint(&format!("{half}\n")).starts_with("journal line 2: EOF"));
-        let complete = TEXT.lines().nth(1).unwrap().replace("enforced", "kept");
-        let odd = format!("{}\n{complete}", TEXT.lines().next().unwrap());
-        assert!(complaint(&odd).contains("promise is `kept`"), "whole, though without line feed");
-    }
-
-    #[test]
-    fn a_cell_has_one_record() {
-        let twice = format!("{}\n{}\n", unfinished(), TEXT.lines().nth(3).unwrap());
-        assert_eq!(
-            complaint(&twice),
-            "journal line 23: [confine/workspace] fs/deny-survives-rename/shell has a record \
-             already, in line 4"
-        );
-        let mut writer = JournalWriter::new(Vec::new(), &journal().header).unwrap();
-        writer.record(&record("a", Verdict::Pass)).unwrap();
-        let error = writer.record(&record("a", Verdict::Fail)).unwrap_err().to_string();
-        assert!(error.ends_with("has a record already, in line 2"), "{error}");
-    }
-
-    #[rstest]
-    #[case::count("\"skip\":4", "\"skip\":3", "counts 3 skip, the records are 4")]
-    #[case::word("\"skip\":4,", "", "does not count `skip`")]
-    #[case::novelty("\"skip\":4", "\"skip\":4,\"maybe\":0", "counts 0 maybe")]
-    #[case::planned("\"planned\":21", "\"planned\":20", "plans 20 cells, there are 21 records")]
-    fn a_footer_must_add_up(#[case] old: &str, #[case] new: &str, #[case] words: &str) {
-        let complaint = complaint(&TEXT.replacen(old, new, 1));
-        assert!(complaint.starts_with("journal line 23: "), "{complaint}");
-        assert!(complaint.contains(words), "{complaint}");
-    }
-
-    #[test]
-    fn nothing_follows_the_footer() {
-        let record = TEXT.lines().nth(1).unwrap();
-        assert!(complaint(&format!("{TEXT}{record}\n")).contains("nothing may follow the footer"));
-        assert!(complaint(&format!("{TEXT}{{\"ki")).contains("line 24: EOF"));
-    }
-
-    #[test]
-    fn the_writer_refuses_what_the_reader_would() {
-        let mut writer = JournalWriter::new(Vec::new(), &journal().header).unwrap();
-        let long = Record { evidence: "x".repeat(4097), ..record("a", Verdict::Pass) };
-        let error = writer.record(&long).unwrap_err().to_string();
-        assert!(error.contains("evidence has 4097 bytes, more than 4096"), "{error}");
-    }
 }

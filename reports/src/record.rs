@@ -75,7 +75,8 @@ pub struct Record {
     pub simulated: Option<String>,
     /// What each arm did, in one word each.
     pub arms: Arms,
-    /// What was seen, at most 4 KiB, control characters escaped.
+    /// What was seen, at most 4 KiB, control characters but line feeds escaped
+    /// (see [`crate::escape::evidence`]).
     pub evidence: String,
     /// All that varies from run to run: milliseconds by arm, pids, ports.
     pub timing: BTreeMap<String, serde_json::Value>,
@@ -179,6 +180,17 @@ impl Record {
         label(self.verdict, self.detail)
     }
 
+    /// Word of its severity.
+    #[must_use]
+    pub fn severity_word(&self) -> &'static str {
+        match self.severity {
+            Severity::Critical => "critical",
+            Severity::High => "high",
+            Severity::Medium => "medium",
+            Severity::Low => "low",
+        }
+    }
+
     /// What in it contradicts the format, if anything.
     ///
     /// # Errors
@@ -208,6 +220,9 @@ impl Record {
         if self.evidence.len() > EVIDENCE_LIMIT {
             let bytes = self.evidence.len();
             return Err(format!("evidence has {bytes} bytes, more than {EVIDENCE_LIMIT}"));
+        }
+        if self.evidence.lines().any(|line| crate::escape::inline(line) != line) {
+            return Err("evidence holds a control character that is not escaped".to_string());
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use crate::Journal;
 
 mod group;
 mod json;
-mod provenance;
+mod junit;
+mod markdown;
 mod terminal;
-mod text;
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +17,10 @@ pub enum Format {
     Terminal,
     /// For programs: one object with every record.
     Json,
+    /// For CI systems: JUnit XML.
+    Junit,
+    /// For the summary of a CI step, and for a README.
+    Markdown,
 }
 
 /// What the caller decides about a report.
@@ -34,11 +38,14 @@ pub enum RenderError {
     /// A value that JSON cannot express.
     #[error("cannot write the json report: {0}")]
     Json(#[from] serde_json::Error),
+    /// A text that XML cannot express.
+    #[error("cannot write the junit report: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 2] = [Format::Terminal, Format::Json];
+    pub const ALL: [Format; 4] = [Format::Terminal, Format::Json, Format::Junit, Format::Markdown];
 
     /// Its name for `--report` and `--format`.
     #[must_use]
@@ -46,6 +53,8 @@ impl Format {
         match self {
             Format::Terminal => "terminal",
             Format::Json => "json",
+            Format::Junit => "junit",
+            Format::Markdown => "markdown",
         }
     }
 }
@@ -69,5 +78,7 @@ pub fn render(journal: &Journal, format: Format, options: &Options) -> Result<St
     match format {
         Format::Terminal => Ok(terminal::render(journal, options)),
         Format::Json => json::render(journal),
+        Format::Junit => junit::render(journal, options),
+        Format::Markdown => Ok(markdown::render(journal, options)),
     }
 }

@@ -118,7 +118,7 @@ impl fmt::Display for Alarm {
             Alarm::RedVerdicts(1) => write!(f, "1 red verdict"),
             Alarm::RedVerdicts(count) => write!(f, "{count} red verdicts"),
             Alarm::RequiredLacking { word, cells } => {
-                write!(f, "{word} is required, and for want of it cells are skipped: {cells}")
+                write!(f, "{word} is required and lacking; cells skipped for it: {cells}")
             }
             Alarm::RequiredBackend(name) => {
                 write!(f, "backend {name} is required and judged nothing")

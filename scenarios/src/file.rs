@@ -61,12 +61,65 @@ pub(crate) struct ScenarioFile {
     pub(crate) twin: Option<TwinSpec>,
 }
 
-/// See [`ScenarioFile::twin`].
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+/// See [`ScenarioFile::twin`]: a list of fixtures, or a map with the list under `given`.
+#[derive(Clone, Debug)]
 pub(crate) struct TwinSpec {
     /// Entries that replace those of `given` with the same path or name; the rest is kept.
     pub(crate) given: Vec<Fixture>,
+}
+
+/// The long form of a twin.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "LongTwin")]
+struct LongTwin {
+    /// Entries that replace those of `given` with the same path or name; the rest is kept.
+    given: Vec<Fixture>,
+}
+
+impl<'de> Deserialize<'de> for TwinSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TwinVisitor;
+        impl<'de> Visitor<'de> for TwinVisitor {
+            type Value = TwinSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of fixtures, or a map with `given`")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TwinSpec, A::Error> {
+                Ok(TwinSpec { given: listed(items)? })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TwinSpec, A::Error> {
+                let map = serde::de::value::MapAccessDeserializer::new(map);
+                Ok(TwinSpec { given: LongTwin::deserialize(map)?.given })
+            }
+        }
+        deserializer.deserialize_any(TwinVisitor)
+    }
+}
+
+impl JsonSchema for TwinSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Twin".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "array", "minItems": 1, "items": generator.subschema_for::<Fixture>() },
+            generator.subschema_for::<LongTwin>()
+        ]})
+    }
+}
+
+/// All items of a list.
+fn listed<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(mut items: A) -> Result<Vec<T>, A::Error> {
+    let mut list = Vec::new();
+    while let Some(item) = items.next_element()? {
+        list.push(item);
+    }
+    Ok(list)
 }
 
 /// One entry of `needs`.
@@ -198,12 +251,8 @@ impl<'de> Deserialize<'de> for RouteSpec {
                 f.write_str("a list of steps, or a map with `tools`, `steps` and `then`")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RouteSpec, A::Error> {
-                let mut steps = Vec::new();
-                while let Some(step) = items.next_element()? {
-                    steps.push(step);
-                }
-                Ok(RouteSpec { tools: Vec::new(), steps, then: None })
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<RouteSpec, A::Error> {
+                Ok(RouteSpec { tools: Vec::new(), steps: listed(items)?, then: None })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RouteSpec, A::Error> {

@@ -28,7 +28,9 @@ pub fn check(glob: &str) -> Result<(), String> {
             "" => return because("it has an empty path segment"),
             "." | ".." => return because("a `.` or `..` segment could leave its room"),
             "**" => {}
-            _ if segment.contains("**") => return because("`**` must be a path segment of its own"),
+            _ if segment.contains("**") => {
+                return because("`**` must be a path segment of its own");
+            }
             _ => classes(segment).or_else(|why| because(why))?,
         }
     }

@@ -15,10 +15,10 @@ mod steps;
 pub(crate) use expectation::merge;
 
 /// A path into the file, from keys and indices.
-macro_rules! path {
+macro_rules! place {
     ($($seg:expr),* $(,)?) => { vec![$($crate::yaml::Seg::from($seg)),*] };
 }
-pub(crate) use path;
+pub(crate) use place;
 
 /// Collects faults; knows where everything stands and what was not decoded.
 pub(crate) struct Check<'a> {

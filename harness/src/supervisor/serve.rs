@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use sandproof_probes::sys;
@@ -16,6 +17,9 @@ use super::{Event, Order, receive, send};
 
 /// A subject's helpers may take this long to follow it; what is still there then is residue.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// Descriptors of the supervisor itself are not below this number.
+pub(super) const HIGH: i32 = 800;
 
 /// Why supervising one launch came to an end.
 enum Why {
@@ -44,8 +48,9 @@ pub fn main() -> i32 {
 }
 
 fn serve() -> io::Result<()> {
-    let socket = sys::take_stdin()?;
-    sys::become_subreaper()?;
+    // High numbers: a scenario may want any low one for a descriptor that is inherited.
+    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), HIGH)?;
+    sys::set_child_subreaper(true)?;
     let children = Children::watch()?;
     loop {
         let (order, fds) = receive::<Order>(socket.as_fd())?;
@@ -100,31 +105,27 @@ fn start(
     let mut fds = fds.into_iter();
     let mut next = || fds.next().ok_or_else(|| io::Error::other("a descriptor is missing"));
     command.stdin(Stdio::from(next()?)).stdout(Stdio::from(next()?)).stderr(Stdio::from(next()?));
-    let mut placed = Vec::new();
-    for number in inherited {
-        // Moved out of the way first: a number wanted later may be taken by one that came along.
-        placed.push((sys::move_high(next()?)?, *number));
-    }
-    let tty = if terminal { Some(sys::move_high(next()?)?) } else { None };
-    let placed = placed
-        .into_iter()
-        .map(|(fd, number)| sys::place(&fd, number))
-        .collect::<io::Result<Vec<OwnedFd>>>()?;
-    if !terminal {
+    // Moved out of the way first: a number wanted later may be taken by one that came along.
+    let mut high = || Ok::<_, io::Error>(rustix::io::fcntl_dupfd_cloexec(next()?, HIGH)?);
+    let moved = inherited.iter().map(|_| high()).collect::<io::Result<Vec<OwnedFd>>>()?;
+    let tty = if terminal { Some(high()?) } else { None };
+    if tty.is_none() {
         // With a terminal it becomes a session leader, which a group leader cannot.
         command.process_group(0);
     }
     sys::before_exec(&mut command, move || {
         if let Some(tty) = &tty {
-            sys::take_terminal(tty)?;
+            sys::controlling_terminal(tty)?;
         }
-        for fd in &placed {
-            sys::survive_exec(fd)?;
-        }
-        sys::die_with_parent()
+        sys::set_pdeathsig(Some(Signal::SIGKILL))
     });
-    let child = command.spawn()?;
-    Ok(Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?))
+    // Placed here and not in the child, where a number may belong to the pipe that tells of a
+    // failed exec.
+    let placed = inherited.iter().zip(&moved);
+    placed.clone().try_for_each(|(number, fd)| sys::place(fd.as_fd(), *number))?;
+    let child = command.spawn();
+    placed.for_each(|(number, _)| drop(nix::unistd::close(*number)));
+    Ok(Pid::from_raw(i32::try_from(child?.id()).map_err(io::Error::other)?))
 }
 
 /// Waits until the subject ends, is to be killed, or sandproof is gone.

@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 #[derive(Debug)]
 pub(super) struct Children {
     #[cfg(target_os = "linux")]
-    signals: nix::sys::signalfd::SignalFd,
+    signals: std::os::fd::OwnedFd,
 }
 
 #[cfg(target_os = "linux")]
@@ -28,7 +28,8 @@ impl Children {
         mask.add(Signal::SIGCHLD);
         mask.thread_block()?;
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
-        Ok(Self { signals: SignalFd::with_flags(&mask, flags)? })
+        let signals = SignalFd::with_flags(&mask, flags)?;
+        Ok(Self { signals: rustix::io::fcntl_dupfd_cloexec(&signals, super::serve::HIGH)? })
     }
 
     /// Waits for the end of a child, for the socket, or for the time; true when the socket speaks.
@@ -40,7 +41,8 @@ impl Children {
         let mut fds = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(socket.map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         wait(&mut fds, time)?;
-        while self.signals.read_signal()?.is_some() {}
+        let mut signals = [0; 1024];
+        while rustix::io::read(&self.signals, &mut signals).is_ok_and(|length| length > 0) {}
         Ok(fds.get(1).and_then(PollFd::revents).is_some_and(|events| !events.is_empty()))
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn by_reason<'a>(records: &[&'a Record]) -> Vec<(&'a Reason, Vec<&'a 
             None => groups.push((reason, vec![record])),
         }
     }
-    groups.sort_by(|a, b| b.1.len().cmp(&a.1.len()));
+    groups.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
     groups
 }
 

@@ -29,5 +29,5 @@ pub(super) fn render(journal: &Journal) -> Result<String, RenderError> {
     } else {
         out += &format!("\"records\":[\n{}\n]}}\n", records.join(",\n"));
     }
-    Ok(out)
+    Ok(crate::escape::json(&out))
 }

@@ -6,13 +6,15 @@ use crate::tally::{BackendTally, alarms, by_backend, sentence, totals};
 use crate::{Journal, Record, Verdict};
 
 use super::Options;
-use super::text::{Ink, WIDTH, paint, wrap};
+use crate::text::{Ink, WIDTH, paint, wrap};
 
 mod cell;
 mod head;
 mod lists;
 mod observed;
 mod table;
+
+pub(super) use cell::again;
 
 /// The report.
 pub(super) fn render(journal: &Journal, options: &Options) -> String {

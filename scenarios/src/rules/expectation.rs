@@ -1,21 +1,21 @@
 //! Rules for what is expected: `then`, `works`, `still-works`, `twin`, and effects of one route.
 
-use super::{Check, path};
+use super::{Check, place};
 use crate::Effects;
 use crate::file::ScenarioFile;
 
 pub(super) fn check(file: &ScenarioFile, check: &mut Check<'_>) {
-    let (then, works) = (check.written(&path!["then"]), check.written(&path!["works"]));
+    let (then, works) = (check.written(&place!["then"]), check.written(&place!["works"]));
     if then && works {
         let message = "both `then` and `works`; a scenario has exactly one of them";
-        check.wrong(&path!["works"], "works", message);
+        check.wrong(&place!["works"], "works", message);
     } else if !then && !works && !check.mistaken("then") && !check.mistaken("works") {
         let message = "neither `then` nor `works`; a scenario has exactly one of them";
         check.wrong(&[], "then", message);
     }
     if file.works == Some(false) {
         let message = "`works: false` says nothing; write true, or say `then` what must hold";
-        check.wrong(&path!["works"], "false", message);
+        check.wrong(&place!["works"], "false", message);
     }
     if let Some(effects) = &file.then {
         check_then(effects, file, check);
@@ -27,30 +27,31 @@ pub(super) fn check(file: &ScenarioFile, check: &mut Check<'_>) {
 
 fn check_then(effects: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
     if effects.is_empty() && !check.tainted("then") {
-        check.wrong(&path!["then"], "then", "`then` is empty; at least one clause is needed");
+        check.wrong(&place!["then"], "then", "`then` is empty; at least one clause is needed");
     }
     route_effects(effects, file, check);
-    let missing = |check: &Check<'_>, key: &str| !check.written(&path![key]) && !check.mistaken(key);
+    let missing =
+        |check: &Check<'_>, key: &str| !check.written(&place![key]) && !check.mistaken(key);
     if effects.start.is_some() {
         if missing(check, "twin") {
             let message = "`twin` is missing: without a world in which the start succeeds, a \
                            refusal proves nothing";
-            check.wrong(&path!["then", "start"], "twin", message);
+            check.wrong(&place!["then", "start"], "twin", message);
         }
-        if check.written(&path!["still-works"]) {
+        if check.written(&place!["still-works"]) {
             let message = "`still-works` beside `start: refused`: nothing runs there; leave it out";
-            check.wrong(&path!["still-works"], "still-works", message);
+            check.wrong(&place!["still-works"], "still-works", message);
         }
         return;
     }
     if missing(check, "still-works") && !check.tainted("then") {
         let message = "`still-works` is missing: without it, blocking everything would pass";
-        check.wrong(&path!["then"], "still-works", message);
+        check.wrong(&place!["then"], "still-works", message);
     }
     let empty = file.still_works.as_ref().is_some_and(Vec::is_empty);
     if empty && !check.tainted("still-works") {
         let message = "`still-works` is empty; name an attempt that must succeed";
-        check.wrong(&path!["still-works"], "still-works", message);
+        check.wrong(&place!["still-works"], "still-works", message);
     }
 }
 
@@ -58,18 +59,18 @@ fn check_then(effects: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
 fn route_effects(common: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
     for (name, route) in file.routes.iter().flat_map(|routes| &routes.0) {
         let Some(own) = &route.then else { continue };
-        let base = path!["routes", name.as_str(), "then"];
+        let base = place!["routes", name.as_str(), "then"];
         if own.is_empty() && !check.tainted("routes") {
             check.wrong(&base, "then", "`then` of a route is empty; leave it out");
         }
         if own.start.is_some() {
             let message = "`start` in the `then` of a route; it belongs in that of the scenario";
-            check.wrong(&path!["routes", name.as_str(), "then", "start"], "start", message);
+            check.wrong(&place!["routes", name.as_str(), "then", "start"], "start", message);
         }
         for (place, word) in merge(common, own).1 {
             let message =
                 format!("`{word}` is said otherwise in the `then` of the scenario; keep one");
-            let whole = path!["routes", name.as_str(), "then", place, word.as_str()];
+            let whole = place!["routes", name.as_str(), "then", place, word.as_str()];
             check.wrong(&whole, &word, message);
         }
     }
@@ -95,15 +96,15 @@ pub(crate) fn merge(common: &Effects, own: &Effects) -> (Effects, Vec<(&'static 
 }
 
 fn check_works(file: &ScenarioFile, check: &mut Check<'_>) {
-    if check.written(&path!["still-works"]) {
+    if check.written(&place!["still-works"]) {
         let message = "`still-works` beside `works`: the routes already are what must work; \
                        make these attempts a route";
-        check.wrong(&path!["still-works"], "still-works", message);
+        check.wrong(&place!["still-works"], "still-works", message);
     }
     for (name, route) in file.routes.iter().flat_map(|routes| &routes.0) {
         if route.then.is_some() {
             let message = "`then` in a route beside `works`; write one or the other";
-            check.wrong(&path!["routes", name.as_str(), "then"], "then", message);
+            check.wrong(&place!["routes", name.as_str(), "then"], "then", message);
         }
     }
 }
@@ -113,11 +114,11 @@ fn check_twin(file: &ScenarioFile, check: &mut Check<'_>) {
     let refused = file.then.as_ref().is_some_and(|effects| effects.start.is_some());
     if !refused && !check.tainted("then") && !check.mistaken("then") {
         let message = "`twin` without `start: refused`; only a refused start has one";
-        check.wrong(&path!["twin"], "twin", message);
+        check.wrong(&place!["twin"], "twin", message);
     }
     let changes = twin.given.iter().any(|entry| !file.given.contains(entry));
     if !changes && !check.tainted("twin") && !check.tainted("given") {
         let message = "`twin` changes nothing: no entry differs from `given`";
-        check.wrong(&path!["twin"], "twin", message);
+        check.wrong(&place!["twin"], "twin", message);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, path};
+use super::{Check, place};
 use crate::complaint::short;
 use crate::file::ScenarioFile;
 use crate::fixture::{ListenerFixture, ListenerKind, OpenFileFixture, TreeFixture, replaced};
@@ -20,12 +20,12 @@ pub(super) struct World {
 }
 
 pub(super) fn check(file: &ScenarioFile, check: &mut Check<'_>) -> World {
-    entries(&file.given, &path!["given"], check);
+    entries(&file.given, &place!["given"], check);
     if !check.tainted("given") {
-        order(&file.given, &file.given, &path!["given"], check);
+        order(&file.given, &file.given, &place!["given"], check);
     }
     if let Some(twin) = &file.twin {
-        let base = path!["twin", "given"];
+        let base = place!["twin", "given"];
         entries(&twin.given, &base, check);
         if !check.tainted("given") && !check.tainted("twin") {
             order(&replaced(&file.given, &twin.given), &twin.given, &base, check);
@@ -71,7 +71,11 @@ fn entries(given: &[Fixture], base: &[Seg], check: &mut Check<'_>) {
             Fixture::OpenFile(open) => check_open_file(open, &at(&["open-file"]), check),
             Fixture::Tree(tree) => check_tree(tree, &at(&["tree"]), check),
             Fixture::Terminal(false) if base.len() == 1 => {
-                check.wrong(&at(&["terminal"]), "false", "`terminal: false` says nothing; leave it out");
+                check.wrong(
+                    &at(&["terminal"]),
+                    "false",
+                    "`terminal: false` says nothing; leave it out",
+                );
             }
             Fixture::File(_)
             | Fixture::Dir(_)
@@ -136,7 +140,11 @@ fn check_listener(listener: &ListenerFixture, base: &[Seg], check: &mut Check<'_
     for key in pointless {
         let place = with(base, key);
         if check.written(&place) {
-            check.wrong(&place, key, format!("`{key}` means nothing for a listener of kind {kind}"));
+            check.wrong(
+                &place,
+                key,
+                format!("`{key}` means nothing for a listener of kind {kind}"),
+            );
         }
     }
 }
@@ -193,7 +201,8 @@ fn order(world: &[Fixture], written: &[Fixture], base: &[Seg], check: &mut Check
             && let Some(file) = made.iter().find_map(|other| file_above(path, other))
         {
             let (word, file) = (path.to_string(), file.to_string());
-            let message = format!("`{}` lies below `{}`, which is a file", short(&word), short(&file));
+            let message =
+                format!("`{}` lies below `{}`, which is a file", short(&word), short(&file));
             check.wrong(&below(base, index, &duplicate_place(fixture, "")), &word, message);
         }
         made.push(fixture);
@@ -225,7 +234,8 @@ fn exists(path: &RoomPath, made: &[&Fixture]) -> bool {
                 | Fixture::OpenFile(_)
                 | Fixture::HooksPath(_) => false,
             };
-            below || fixture.makes().is_some_and(|made| inside(&made.to_string(), &text))
+            below
+                || fixture.makes().is_some_and(|made| inside(&made.to_string(), &text))
                 || listens_at(fixture, &text)
         })
 }
@@ -238,7 +248,8 @@ fn listens_at(fixture: &Fixture, text: &str) -> bool {
 
 /// The path of `other` when it is a file above `path`.
 fn file_above<'a>(path: &RoomPath, other: &'a Fixture) -> Option<&'a RoomPath> {
-    let (Fixture::File(crate::fixture::FileFixture { path: file, .. }) | Fixture::Fifo(file)) = other
+    let (Fixture::File(crate::fixture::FileFixture { path: file, .. }) | Fixture::Fifo(file)) =
+        other
     else {
         return None;
     };

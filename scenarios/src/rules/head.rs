@@ -1,7 +1,7 @@
 //! Rules for the keys that say what a scenario is: schema, id, title, why, claim, tags, needs,
 //! promise.
 
-use super::{Check, no_twice, path};
+use super::{Check, no_twice, place};
 use crate::complaint::short;
 use crate::file::ScenarioFile;
 use crate::names::is_kebab;
@@ -14,19 +14,19 @@ pub(super) fn check(file: &ScenarioFile, id: Option<&str>, check: &mut Check<'_>
     required(file, check);
     if let Some(schema) = file.schema.filter(|schema| *schema != SCHEMA) {
         let message = format!("schema {schema} is unknown; this version reads schema {SCHEMA}");
-        check.wrong(&path!["schema"], &schema.to_string(), message);
+        check.wrong(&place!["schema"], &schema.to_string(), message);
     }
     if let Some(own) = &file.id {
         check_id(own, id, check);
     }
     texts(file, check);
-    no_twice(&file.tags, &path!["tags"], check);
+    no_twice(&file.tags, &place!["tags"], check);
     for (index, tag) in file.tags.iter().enumerate().filter(|(_, tag)| !is_kebab(tag)) {
         let message = format!("tag `{}` is not in kebab case", short(tag));
-        check.wrong(&path!["tags", index], tag, message);
+        check.wrong(&place!["tags", index], tag, message);
     }
     let needs: Vec<String> = file.needs.iter().map(|need| need.0.to_string()).collect();
-    no_twice(&needs, &path!["needs"], check);
+    no_twice(&needs, &place!["needs"], check);
     if let Some(promise) = &file.promise {
         check_promise(promise, file.claim.as_deref(), check);
     }
@@ -51,7 +51,7 @@ fn required(file: &ScenarioFile, check: &mut Check<'_>) {
 }
 
 fn check_id(own: &str, from_path: Option<&str>, check: &mut Check<'_>) {
-    let place = path!["id"];
+    let place = place!["id"];
     if !own.split('/').all(is_kebab) {
         let message = format!(
             "id `{}` is not made of kebab-case words between `/` (lower case, digits, hyphens)",
@@ -72,18 +72,18 @@ fn texts(file: &ScenarioFile, check: &mut Check<'_>) {
     let texts = [("title", &file.title), ("why", &file.why), ("claim", &file.claim)];
     for (key, text) in texts {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            check.wrong(&path![key], key, format!("`{key}` is empty"));
+            check.wrong(&place![key], key, format!("`{key}` is empty"));
         }
     }
     if file.title.as_ref().is_some_and(|title| title.trim_end().contains('\n')) {
-        check.wrong(&path!["title"], "title", "`title` is more than one line");
+        check.wrong(&place!["title"], "title", "`title` is more than one line");
     }
 }
 
 fn check_promise(promise: &Promise, claim: Option<&str>, check: &mut Check<'_>) {
     for platform in [Platform::Linux, Platform::Macos] {
         let Strength::BestEffort(reason) = promise.on(platform) else { continue };
-        let place = path!["promise", platform.name(), "best-effort"];
+        let place = place!["promise", platform.name(), "best-effort"];
         if reason.trim().is_empty() {
             let message = "`best-effort` needs the documented reason";
             check.wrong(&place, "best-effort", message);

@@ -1,6 +1,6 @@
 //! Rules for `policy`.
 
-use super::{Check, no_twice, path};
+use super::{Check, no_twice, place};
 use crate::complaint::short;
 use crate::names::is_variable;
 use crate::policy::{EnvPolicy, is_glob};
@@ -10,22 +10,22 @@ pub(super) fn check(policy: &PolicySpec, check: &mut Check<'_>) {
     let profiles: Vec<&str> = policy.profiles.iter().map(|profile| profile.name()).collect();
     if profiles.is_empty() && !check.tainted("policy") {
         let message = "`profiles` names no profile; at least one is needed";
-        check.wrong(&path!["policy", "profiles"], "profiles", message);
+        check.wrong(&place!["policy", "profiles"], "profiles", message);
     }
-    no_twice(&profiles, &path!["policy", "profiles"], check);
+    no_twice(&profiles, &place!["policy", "profiles"], check);
     deny(&policy.deny, check);
     for (key, list) in [
         ("protect", &policy.protect),
         ("read-only", &policy.read_only),
         ("read-write", &policy.read_write),
     ] {
-        no_twice(list, &path!["policy", key], check);
+        no_twice(list, &place!["policy", key], check);
     }
     for (index, entry) in policy.read_only.iter().enumerate() {
         if policy.read_write.contains(entry) {
             let word = entry.to_string();
             let message = format!("`{word}` is both `read-only` and `read-write`");
-            check.wrong(&path!["policy", "read-only", index], &word, message);
+            check.wrong(&place!["policy", "read-only", index], &word, message);
         }
     }
     if let Some(env) = &policy.env {
@@ -34,34 +34,31 @@ pub(super) fn check(policy: &PolicySpec, check: &mut Check<'_>) {
 }
 
 fn deny(entries: &[String], check: &mut Check<'_>) {
-    no_twice(entries, &path!["policy", "deny"], check);
+    no_twice(entries, &place!["policy", "deny"], check);
     for (index, entry) in entries.iter().enumerate() {
-        let verdict = if is_glob(entry) {
-            glob::check(entry)
-        } else {
-            entry.parse::<RoomPath>().map(drop)
-        };
+        let verdict =
+            if is_glob(entry) { glob::check(entry) } else { entry.parse::<RoomPath>().map(drop) };
         if let Err(message) = verdict {
-            check.wrong(&path!["policy", "deny", index], entry, message);
+            check.wrong(&place!["policy", "deny", index], entry, message);
         }
     }
 }
 
 fn environment(env: &EnvPolicy, check: &mut Check<'_>) {
     for (key, list) in [("exclude", &env.exclude), ("include-only", &env.include_only)] {
-        no_twice(list, &path!["policy", "env", key], check);
+        no_twice(list, &place!["policy", "env", key], check);
         for (index, pattern) in list.iter().enumerate() {
             if !is_variable(&pattern.replace(['*', '?'], "_")) {
                 let message = format!(
                     "`{}` is no pattern of variable names; letters, digits, `_`, `*` and `?` are",
                     short(pattern)
                 );
-                check.wrong(&path!["policy", "env", key, index], pattern, message);
+                check.wrong(&place!["policy", "env", key, index], pattern, message);
             }
         }
     }
     for name in env.set.keys().filter(|name| !is_variable(name)) {
         let message = format!("`{}` is no name of a variable", short(name));
-        check.wrong(&path!["policy", "env", "set", name.as_str()], name, message);
+        check.wrong(&place!["policy", "env", "set", name.as_str()], name, message);
     }
 }

@@ -1,7 +1,7 @@
 //! Rules for routes and their steps, and for the attempts of `still-works`.
 
 use super::given::World;
-use super::{Check, path};
+use super::{Check, place};
 use crate::complaint::short;
 use crate::file::{RouteSpec, ScenarioFile};
 use crate::fixture::ListenerKind;
@@ -22,14 +22,14 @@ enum Stage {
 pub(super) fn check(file: &ScenarioFile, world: &World, check: &mut Check<'_>) {
     if let Some(routes) = &file.routes {
         if routes.0.is_empty() && !check.tainted("routes") {
-            check.wrong(&path!["routes"], "routes", "`routes` is empty; at least one is needed");
+            check.wrong(&place!["routes"], "routes", "`routes` is empty; at least one is needed");
         }
         for (name, route) in &routes.0 {
             check_route(name, route, world, check);
         }
     }
     for (index, step) in file.still_works.iter().flatten().enumerate() {
-        let mut at = At { base: path!["still-works", index], world, check };
+        let mut at = At { base: place!["still-works", index], world, check };
         at.step(step, Stage::StillWorks);
     }
 }
@@ -37,19 +37,19 @@ pub(super) fn check(file: &ScenarioFile, world: &World, check: &mut Check<'_>) {
 fn check_route(name: &str, route: &RouteSpec, world: &World, check: &mut Check<'_>) {
     if !is_kebab(name) {
         let message = format!("route `{}` is not in kebab case", short(name));
-        check.wrong(&path!["routes", name], name, message);
+        check.wrong(&place!["routes", name], name, message);
     }
     if route.steps.is_empty() && !check.tainted("routes") {
-        check.wrong(&path!["routes", name], name, format!("route `{}` has no step", short(name)));
+        check.wrong(&place!["routes", name], name, format!("route `{}` has no step", short(name)));
     }
     for (index, tool) in route.tools.iter().enumerate() {
         if tool.trim().is_empty() || tool.contains('/') {
             let message = format!("`{}` is no program name to look up on PATH", short(tool));
-            check.wrong(&path!["routes", name, "tools", index], tool, message);
+            check.wrong(&place!["routes", name, "tools", index], tool, message);
         }
     }
     for (index, step) in route.steps.iter().enumerate() {
-        let mut at = At { base: path!["routes", name, "steps", index], world, check };
+        let mut at = At { base: place!["routes", name, "steps", index], world, check };
         at.step(step, Stage::Route);
     }
 }
@@ -135,7 +135,8 @@ impl At<'_, '_> {
     /// Acts of the host and of agents are no attempts, so they cannot be among what still works.
     fn only_outside(&mut self, stage: Stage, verb: &str) {
         if stage == Stage::StillWorks {
-            let message = format!("`{verb}` is no attempt of the probe; `still-works` holds attempts");
+            let message =
+                format!("`{verb}` is no attempt of the probe; `still-works` holds attempts");
             self.wrong(&[verb], verb, message);
         }
     }
@@ -143,7 +144,11 @@ impl At<'_, '_> {
     fn again(&mut self, steps: &[Step], stage: Stage) {
         self.only_outside(stage, "again");
         if stage == Stage::Again {
-            self.wrong(&["again"], "again", "`again` stands inside `again`; one second start is all");
+            self.wrong(
+                &["again"],
+                "again",
+                "`again` stands inside `again`; one second start is all",
+            );
         } else if steps.is_empty() && !self.check.tainted("routes") {
             self.wrong(&["again"], "again", "`again` has no step");
         }
@@ -240,7 +245,8 @@ impl At<'_, '_> {
 
     fn signal(&mut self, word: &str) {
         if names::signal(word).is_none() {
-            let message = format!("signal `{}` is unknown; write 0 or a name like TERM", short(word));
+            let message =
+                format!("signal `{}` is unknown; write 0 or a name like TERM", short(word));
             let place = self.place(&["signal", "signal"]);
             self.check.unknown(&place, word, message, names::signals());
         }
@@ -252,16 +258,21 @@ impl At<'_, '_> {
                 self.wrong(&["syscall"], "number", "both `number` and `name`; write one of them");
             }
             (None, None) => {
-                self.wrong(&["syscall"], "syscall", "neither `number` nor `name`; write one of them");
+                self.wrong(
+                    &["syscall"],
+                    "syscall",
+                    "neither `number` nor `name`; write one of them",
+                );
             }
-            (None, Some(name)) if sandproof_probes::syscalls::number(call.abi, name).is_none() => {
+            (None, Some(name)) if !names::is_syscall(call.abi, name) => {
                 let message = format!("system call `{}` is unknown; write its number", short(name));
                 self.wrong(&["syscall", "name"], name, message);
             }
             (Some(_), None) | (None, Some(_)) => {}
         }
         if call.args.len() > 6 {
-            let message = format!("`args` has {} entries; a system call takes six", call.args.len());
+            let message =
+                format!("`args` has {} entries; a system call takes six", call.args.len());
             self.wrong(&["syscall", "args"], "args", message);
         }
     }

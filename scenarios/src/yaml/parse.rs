@@ -44,6 +44,37 @@ fn check_text(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What a document is made of.
+#[derive(Debug, PartialEq, Eq)]
+enum Token {
+    Document,
+    Scalar { text: String, plain: bool },
+    List,
+    ListEnd,
+    Map,
+    MapEnd,
+    Alias,
+    End,
+}
+
+/// The token of an event; none for what is not part of the document.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the crate may add events, all of them notes")]
+fn token(event: Event<'_>) -> Option<Token> {
+    Some(match event {
+        Event::DocumentStart(..) => Token::Document,
+        Event::Scalar(text, style, ..) => {
+            Token::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
+        }
+        Event::SequenceStart(..) => Token::List,
+        Event::SequenceEnd => Token::ListEnd,
+        Event::MappingStart(..) => Token::Map,
+        Event::MappingEnd => Token::MapEnd,
+        Event::Alias(_) | Event::UnresolvedAlias(_) => Token::Alias,
+        Event::StreamEnd => Token::End,
+        _ => return None,
+    })
+}
+
 /// The crate's parser, and what has been learnt so far.
 struct Parser<'a> {
     text: &'a str,
@@ -67,17 +98,19 @@ impl<'a> Parser<'a> {
         Self { text, events, faults: Vec::new(), nodes: 0 }
     }
 
-    /// The next event that is part of the document; anchors are complained about on the way.
-    fn next(&mut self) -> Result<(Event<'a>, Span), Fault> {
+    /// The next token of the document; anchors and tags are complained about on the way.
+    fn next(&mut self) -> Result<(Token, Span), Fault> {
         loop {
             let Some(next) = self.events.next() else {
-                return Err(self.end_of_file("the file ends too early"));
+                return Err(self.fault(last_line(self.text), "the file ends too early"));
             };
             let (event, span) = next.map_err(|error| self.syntax(&error))?;
+            self.no_tag(&event, &span);
             if let Event::Anchor(_, name) = &event {
                 self.no_alias(&span, format!("&{name}"));
-            } else if !matches!(event, Event::Comment(..)) {
-                return Ok((event, span));
+            }
+            if let Some(token) = token(event) {
+                return Ok((token, span));
             }
         }
     }
@@ -86,37 +119,27 @@ impl<'a> Parser<'a> {
     fn document(&mut self) -> Result<Node, Fault> {
         let mut root = None;
         loop {
-            let (event, span) = self.next()?;
-            match event {
-                Event::StreamStart | Event::DocumentEnd => {}
-                Event::DocumentStart(..) if root.is_some() => {
+            let (token, span) = self.next()?;
+            match (token, root) {
+                (Token::Document, None) => {
+                    let (token, span) = self.next()?;
+                    root = Some(self.node(token, &span, 0)?);
+                }
+                (Token::Document, Some(_)) => {
                     let message = "`---` begins a second document; one file holds one";
                     return Err(Fault::new(mark(&span.start), message, "---"));
                 }
-                Event::DocumentStart(..) => {
-                    let (event, span) = self.next()?;
-                    root = Some(self.node(event, &span, 0)?);
+                (Token::End, Some(root)) => return Ok(root),
+                (Token::End, None) => {
+                    return Err(Fault::new(mark(&span.start), "the file is empty", ""));
                 }
-                Event::StreamEnd => {
-                    return root.ok_or_else(|| self.end_of_file("the file is empty"));
-                }
-                Event::Scalar(..)
-                | Event::SequenceStart(..)
-                | Event::SequenceEnd
-                | Event::MappingStart(..)
-                | Event::MappingEnd
-                | Event::Alias(_)
-                | Event::UnresolvedAlias(_)
-                | Event::Anchor(..)
-                | Event::Comment(..) => {
-                    return Err(self.end_of_file("the document is out of order"));
-                }
+                (_, _) => return Err(self.fault(mark(&span.start), "this is out of order")),
             }
         }
     }
 
-    /// The node that begins with this event.
-    fn node(&mut self, event: Event<'a>, span: &Span, depth: usize) -> Result<Node, Fault> {
+    /// The node that begins with this token.
+    fn node(&mut self, token: Token, span: &Span, depth: usize) -> Result<Node, Fault> {
         let at = mark(&span.start);
         let id = self.nodes;
         self.nodes += 1;
@@ -124,26 +147,18 @@ impl<'a> Parser<'a> {
             let message = format!("more than {MAX_NODES} values in one file");
             return Err(self.fault(at, message));
         }
-        self.no_tag(&event, span);
-        let value = match event {
-            Event::Scalar(text, style, ..) => {
-                Value::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
-            }
-            Event::SequenceStart(..) => self.sequence(at, depth + 1)?,
-            Event::MappingStart(..) => self.map(at, depth + 1)?,
-            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+        let value = match token {
+            Token::Scalar { text, plain } => Value::Scalar { text, plain },
+            Token::List => self.sequence(at, depth + 1)?,
+            Token::Map => self.map(at, depth + 1)?,
+            Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 self.no_alias(span, word);
                 Value::Reported
             }
-            Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(..)
-            | Event::DocumentEnd
-            | Event::SequenceEnd
-            | Event::MappingEnd
-            | Event::Anchor(..)
-            | Event::Comment(..) => return Err(self.fault(at, "a value is missing here")),
+            Token::ListEnd | Token::MapEnd | Token::Document | Token::End => {
+                return Err(self.fault(at, "a value is missing here"));
+            }
         };
         Ok(Node { id, at, value })
     }
@@ -152,11 +167,11 @@ impl<'a> Parser<'a> {
         self.not_too_deep(at, depth)?;
         let mut items = Vec::new();
         loop {
-            let (event, span) = self.next()?;
-            if event == Event::SequenceEnd {
+            let (token, span) = self.next()?;
+            if token == Token::ListEnd {
                 return Ok(Value::Sequence(items));
             }
-            items.push(self.node(event, &span, depth)?);
+            items.push(self.node(token, &span, depth)?);
         }
     }
 
@@ -164,17 +179,18 @@ impl<'a> Parser<'a> {
         self.not_too_deep(at, depth)?;
         let mut entries: Vec<Entry> = Vec::new();
         loop {
-            let (event, span) = self.next()?;
-            if event == Event::MappingEnd {
+            let (token, span) = self.next()?;
+            if token == Token::MapEnd {
                 return Ok(Value::Map(entries));
             }
-            let key = self.key(event, &span)?;
-            let (event, span) = self.next()?;
-            let value = self.node(event, &span, depth)?;
+            let key = self.key(token, &span)?;
+            let (token, span) = self.next()?;
+            let value = self.node(token, &span, depth)?;
             if let Some(first) = entries.iter().find(|entry| entry.key.text == key.text) {
                 let line = first.key.at.line;
                 let word = short(&key.text);
-                let message = format!("key `{word}` stands here a second time, first in line {line}");
+                let message =
+                    format!("key `{word}` stands here a second time, first in line {line}");
                 self.faults.push(Fault::new(key.at, message, word));
             } else if key.text == "<<" {
                 let message = "merge keys (`<<`) are not read; write the keys out";
@@ -186,26 +202,21 @@ impl<'a> Parser<'a> {
     }
 
     /// A key: a scalar that is not empty.
-    fn key(&mut self, event: Event<'a>, span: &Span) -> Result<Key, Fault> {
+    fn key(&mut self, token: Token, span: &Span) -> Result<Key, Fault> {
         let at = mark(&span.start);
-        self.no_tag(&event, span);
-        match event {
-            Event::Scalar(text, ..) if !text.is_empty() => Ok(Key { text: text.into_owned(), at }),
-            Event::Scalar(..) => Err(self.fault(at, "a key is missing before `:`")),
-            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+        match token {
+            Token::Scalar { text, .. } if !text.is_empty() => Ok(Key { text, at }),
+            Token::Scalar { .. } => Err(self.fault(at, "a key is missing before `:`")),
+            Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 Err(Fault::new(at, alias_message(&word), word))
             }
-            Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(..)
-            | Event::DocumentEnd
-            | Event::SequenceStart(..)
-            | Event::SequenceEnd
-            | Event::MappingStart(..)
-            | Event::MappingEnd
-            | Event::Anchor(..)
-            | Event::Comment(..) => Err(self.fault(at, "a key is plain text, not a list or map")),
+            Token::List
+            | Token::ListEnd
+            | Token::Map
+            | Token::MapEnd
+            | Token::Document
+            | Token::End => Err(self.fault(at, "a key is plain text, not a list or map")),
         }
     }
 
@@ -221,8 +232,7 @@ impl<'a> Parser<'a> {
         if event.tag().is_none() {
             return;
         }
-        let start = span.tag_start().unwrap_or(&span.start);
-        let at = mark(start);
+        let at = mark(&span.tag_start().unwrap_or(span.start));
         let word = word_at(self.text, at);
         let message = format!("`{word}`: tags are not read; leave it out");
         self.faults.push(Fault::new(at, message, word));
@@ -235,10 +245,6 @@ impl<'a> Parser<'a> {
         let message =
             if word.is_empty() { message } else { format!("{message}, at `{}`", short(&word)) };
         Fault::new(at, message, word)
-    }
-
-    fn end_of_file(&self, message: &str) -> Fault {
-        self.fault(last_line(self.text), message)
     }
 
     /// What the crate complains about, with a place that lies in the file.

@@ -1,9 +1,9 @@
 //! Red cells in full: enough to understand one, and the command that runs it again.
 
-use super::super::text::{Ink, cells, chop, paint, shell_quote, wrap};
 use super::{Options, heading};
 use crate::escape::{inline, lines};
 use crate::tally::is_red;
+use crate::text::{Ink, cells, chop, paint, shell_quote, wrap};
 use crate::{Journal, Record};
 
 /// Every red cell.
@@ -26,7 +26,7 @@ pub(super) fn red(journal: &Journal, options: &Options) -> String {
 /// One cell.
 fn full(record: &Record, options: &Options) -> String {
     let label = paint(options.color, Ink::Red, &record.label());
-    let mut out = format!("{}  {label}  {}\n", inline(&record.cell()), severity(record));
+    let mut out = format!("{}  {label}  {}\n", inline(&record.cell()), record.severity_word());
     out += &wrap("    ", &inline(&record.title));
     if let Some(reason) = &record.reason {
         out += &wrap("    why: ", &format!("{}: {}", inline(&reason.code), inline(&reason.text)));
@@ -42,16 +42,6 @@ fn full(record: &Record, options: &Options) -> String {
     }
     out += &format!("    again: {}\n", again(record));
     out
-}
-
-fn severity(record: &Record) -> &'static str {
-    use sandproof_scenarios::Severity;
-    match record.severity {
-        Severity::Critical => "critical",
-        Severity::High => "high",
-        Severity::Medium => "medium",
-        Severity::Low => "low",
-    }
 }
 
 fn promise(record: &Record) -> String {

@@ -1,8 +1,8 @@
 //! First lines: what ran, on what.
 
-use super::super::provenance::{facts, subjects};
-use super::super::text::wrap;
 use crate::Journal;
+use crate::provenance::{facts, subjects};
+use crate::text::wrap;
 
 /// Keys of the header and how they are said, a line each.
 const LINES: [&[(&str, &str)]; 3] = [

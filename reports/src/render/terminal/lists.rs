@@ -1,9 +1,9 @@
 //! What is neither ok nor red, with its reasons: best-effort, known failures, skips.
 
 use super::super::group::{by_reason, ids, with};
-use super::super::text::{cells, wrap};
 use super::{Options, heading};
 use crate::escape::inline;
+use crate::text::{cells, wrap};
 use crate::{Reason, Record, Verdict};
 
 /// Verdicts listed, and what they mean.

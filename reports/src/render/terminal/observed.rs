@@ -1,11 +1,11 @@
 //! Observed backends: counts, and what did not pass in short. They never decide the exit code.
 
 use super::super::group::{by_reason, by_scenario, ids};
-use super::super::text::{pad, wrap};
 use super::{Options, heading};
 use crate::escape::inline;
 use crate::record::label;
 use crate::tally::{BackendTally, sentence};
+use crate::text::{pad, wrap};
 use crate::{Record, Verdict};
 
 /// Scenarios or reasons named for one verdict of one backend.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::group::{Label, by_scenario, short_cells};
-use super::super::text::{pad, paint, wrap};
 use super::{Options, heading, ink};
 use crate::Record;
 use crate::escape::inline;
 use crate::tally::BackendTally;
+use crate::text::{pad, paint, wrap};
 
 /// The table.
 pub(super) fn render(tally: &BackendTally<'_>, options: &Options) -> String {

@@ -142,11 +142,7 @@ impl<'de> VariantAccess<'de> for Choice<'de> {
         value.map_err(|error| error.at(node.at, || node.word()))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(
-        self,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, DecodeError> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, DecodeError> {
         let node = self.needed()?;
         Decoder { node, dropped: self.dropped }.list(visitor)
     }

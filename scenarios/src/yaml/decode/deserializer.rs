@@ -53,8 +53,9 @@ impl<'de> Decoder<'de> {
 
     fn integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let (text, plain) = self.scalar("a whole number")?;
-        let value = scalar::integer(text, plain)
-            .map_err(|why| self.placed(DecodeError::new(format!("`{}` {why}", short(text)), text)))?;
+        let value = scalar::integer(text, plain).map_err(|why| {
+            self.placed(DecodeError::new(format!("`{}` {why}", short(text)), text))
+        })?;
         let visited = match (i64::try_from(value), u64::try_from(value)) {
             (Ok(value), _) => visitor.visit_i64(value),
             (_, Ok(value)) => visitor.visit_u64(value),
@@ -164,8 +165,9 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let (text, plain) = self.scalar("true or false")?;
-        let value = scalar::boolean(text, plain)
-            .map_err(|why| self.placed(DecodeError::new(format!("`{}` {why}", short(text)), text)))?;
+        let value = scalar::boolean(text, plain).map_err(|why| {
+            self.placed(DecodeError::new(format!("`{}` {why}", short(text)), text))
+        })?;
         visitor.visit_bool(value)
     }
 

@@ -1,11 +1,11 @@
 //! Lines for a terminal: wrapping and colours.
 
 /// Columns of a terminal report.
-pub(super) const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// A colour, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(crate) enum Ink {
     /// Holds.
     Green,
     /// Makes the run red.
@@ -17,7 +17,7 @@ pub(super) enum Ink {
 }
 
 /// `text` in this colour, when colours are wanted.
-pub(super) fn paint(color: bool, ink: Ink, text: &str) -> String {
+pub(crate) fn paint(color: bool, ink: Ink, text: &str) -> String {
     let code = match ink {
         Ink::Green => "32",
         Ink::Red => "31;1",
@@ -28,11 +28,12 @@ pub(super) fn paint(color: bool, ink: Ink, text: &str) -> String {
 }
 
 /// Words in lines of at most [`WIDTH`] columns: the first line begins with `first`, the others are
-/// indented as deep. A word that is longer than a line stays whole: it may be there to be copied.
-pub(super) fn wrap(first: &str, text: &str) -> String {
-    let indent = first.chars().count();
+/// indented as deep, by two at least: only the report itself begins a line at its margin.
+/// A word that is longer than a line stays whole: it may be there to be copied.
+pub(crate) fn wrap(first: &str, text: &str) -> String {
+    let mut column = first.chars().count();
+    let indent = column.max(2);
     let mut out = String::from(first);
-    let mut column = indent;
     let mut fresh = true;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let length = word.chars().count();
@@ -55,7 +56,7 @@ pub(super) fn wrap(first: &str, text: &str) -> String {
 }
 
 /// One line cut into pieces that fit behind `margin`.
-pub(super) fn chop(margin: &str, line: &str) -> String {
+pub(crate) fn chop(margin: &str, line: &str) -> String {
     let room = WIDTH - margin.chars().count();
     let letters: Vec<char> = line.chars().collect();
     if letters.is_empty() {
@@ -66,18 +67,18 @@ pub(super) fn chop(margin: &str, line: &str) -> String {
 }
 
 /// `text` with spaces up to this many columns, and at least one.
-pub(super) fn pad(text: &str, columns: usize) -> String {
+pub(crate) fn pad(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(text.chars().count()).max(1);
     format!("{text}{}", " ".repeat(missing))
 }
 
 /// `1 cell`, `2 cells`.
-pub(super) fn cells(count: usize) -> String {
+pub(crate) fn cells(count: usize) -> String {
     if count == 1 { "1 cell".to_string() } else { format!("{count} cells") }
 }
 
 /// `word` as one argument of a shell.
-pub(super) fn shell_quote(word: &str) -> String {
+pub(crate) fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_string();

@@ -8,14 +8,14 @@ use crate::Journal;
 use crate::escape::inline;
 
 /// One fact as text; absent when the run did not record it or recorded nothing.
-pub(super) fn fact(journal: &Journal, key: &str) -> Option<String> {
+pub(crate) fn fact(journal: &Journal, key: &str) -> Option<String> {
     let value = journal.header.provenance.get(key)?;
     let text = plain(value);
     (!text.is_empty()).then_some(text)
 }
 
 /// Facts as `name value`, those that are there.
-pub(super) fn facts(journal: &Journal, keys: &[(&str, &str)]) -> String {
+pub(crate) fn facts(journal: &Journal, keys: &[(&str, &str)]) -> String {
     let known = keys.iter().filter_map(|(key, name)| {
         fact(journal, key).map(|text| format!("{name} {text}").trim_start().to_string())
     });
@@ -23,7 +23,7 @@ pub(super) fn facts(journal: &Journal, keys: &[(&str, &str)]) -> String {
 }
 
 /// A value without the quotes and braces of JSON.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(true) => "yes".to_string(),
@@ -40,7 +40,7 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 /// Subjects of the run, `name version (helper version, ...)`.
-pub(super) fn subjects(journal: &Journal) -> Vec<String> {
+pub(crate) fn subjects(journal: &Journal) -> Vec<String> {
     let Some(Value::Object(subjects)) = journal.header.provenance.get("subjects") else {
         return Vec::new();
     };
