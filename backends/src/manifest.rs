@@ -13,7 +13,7 @@ mod template;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
@@ -21,7 +21,7 @@ use regex::Regex;
 use sandproof_scenarios::complaint::Complaint;
 use sandproof_scenarios::{Capability, Platform, Policy, Rooms, yaml};
 
-use crate::{Backend, Gap, Launch, NotReady, Subject, Unsupported};
+use crate::{Backend, Gap, Launch, NotReady, Subject, Unsupported, identify};
 use template::{RenderError, Templates};
 
 pub use embedded::embedded_manifests;
@@ -97,14 +97,9 @@ pub fn manifest_schema() -> serde_json::Value {
 }
 
 impl ManifestBackend {
-    fn values(
-        &self,
-        policy: &Policy,
-        rooms: &Rooms,
-        deny_now: &[PathBuf],
-    ) -> Result<Value, Unsupported> {
-        let program = &self.manifest.command[0];
-        values::values(values::Subject { policy, rooms, program, deny_now })
+    /// The real file of the product's program.
+    fn program(&self) -> Option<PathBuf> {
+        identify::find(OsStr::new(&self.manifest.command[0]))?.canonicalize().ok()
     }
 
     /// Renders one template. One that is wrong was refused when it was loaded, but for branches
@@ -117,6 +112,32 @@ impl ManifestBackend {
                 why: fault.message,
             },
         })
+    }
+
+    /// The variables for these rooms under some simple policy, for templates that do not depend on
+    /// it.
+    fn plain(&self, rooms: &Rooms) -> Result<Value, Unsupported> {
+        let policy = &values::samples(rooms)[0];
+        let program = self.program().unwrap_or_else(|| PathBuf::from(&self.manifest.command[0]));
+        values::values(values::Subject { policy, rooms, program: &program, deny_now: &[] })
+    }
+
+    fn launch_as(
+        &self,
+        subject: values::Subject<'_>,
+        command: &[OsString],
+    ) -> Result<Launch, Unsupported> {
+        let items = receipt::items(subject.policy, subject.rooms);
+        let receipt = receipt::receipt(items, &self.manifest.can, &self.manifest.nearly)?;
+        let values = values::values(subject)?;
+        let argv = template::arguments(&self.render("argv", &values)?, command);
+        let argv = argv.map_err(|fault| Unsupported {
+            item: format!("command line of manifest `{}`", self.manifest.name),
+            why: fault.message,
+        })?;
+        let env = self.rendered_env(&values)?;
+        let files = self.rendered_files(&values)?;
+        Ok(Launch { argv, env, files, receipt })
     }
 
     fn rendered_env(&self, values: &Value) -> Result<Vec<(OsString, OsString)>, Unsupported> {
@@ -166,24 +187,21 @@ impl Backend for ManifestBackend {
         rooms: &Rooms,
         command: &[OsString],
     ) -> Result<Launch, Unsupported> {
-        let items = receipt::items(policy, rooms);
-        let receipt = receipt::receipt(items, &self.manifest.can, &self.manifest.nearly)?;
-        let deny_now = values::deny_now(&policy.deny_globs)?;
-        let values = self.values(policy, rooms, &deny_now)?;
-        let argv = template::arguments(&self.render("argv", &values)?, command);
-        let argv = argv.map_err(|fault| Unsupported {
-            item: format!("command line of manifest `{}`", self.manifest.name),
-            why: fault.message,
+        let program = self.program().ok_or_else(|| Unsupported {
+            item: format!("backend `{}`", self.manifest.name),
+            why: format!("`{}` is not on PATH", self.manifest.command[0]),
         })?;
-        let env = self.rendered_env(&values)?;
-        let files = self.rendered_files(&values)?;
-        Ok(Launch { argv, env, files, receipt })
+        let deny_now = values::deny_now(&policy.deny_globs)?;
+        let subject = values::Subject { policy, rooms, program: &program, deny_now: &deny_now };
+        self.launch_as(subject, command)
     }
 
     fn leaves(&self, rooms: &Rooms) -> Vec<PathBuf> {
-        let policy = &values::samples(rooms)[0];
-        let Ok(values) = self.values(policy, rooms, &[]) else { return Vec::new() };
+        let Ok(values) = self.plain(rooms) else { return Vec::new() };
         let cleanup = self.manifest.cleanup.iter();
         cleanup.filter_map(|name| self.render(name, &values).ok()).map(PathBuf::from).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use sandproof_scenarios::{Platform, Rooms};
 
+use super::ManifestBackend;
 use super::scratch::Scratch;
-use super::{ManifestBackend, values};
 use crate::{NotReady, Subject, identify};
 
 /// No product may take longer to say its version or to start once.
@@ -87,9 +87,7 @@ fn version(backend: &ManifestBackend) -> Result<String, NotReady> {
 /// leave no trace in the configuration of whoever runs us.
 fn elsewhere(backend: &ManifestBackend) -> Vec<(OsString, OsString)> {
     let rooms = Rooms::below("/nonexistent/sandproof".as_ref());
-    let policy = &values::samples(&rooms)[0];
-    let values = backend.values(policy, &rooms, &[]);
-    values.and_then(|values| backend.rendered_env(&values)).unwrap_or_default()
+    backend.plain(&rooms).and_then(|values| backend.rendered_env(&values)).unwrap_or_default()
 }
 
 /// Runs the `ready` command in an arena of its own, with the files and the environment that a
@@ -101,9 +99,8 @@ fn ready(backend: &ManifestBackend) -> Result<(), NotReady> {
     let scratch = Scratch::new(&manifest.name).map_err(|error| {
         cannot(format!("no place for the configuration of `{}`: {error}", manifest.name))
     })?;
-    let policy = &values::samples(scratch.rooms())[0];
     let put = |why: crate::Unsupported| cannot(why.to_string());
-    let values = backend.values(policy, scratch.rooms(), &[]).map_err(put)?;
+    let values = backend.plain(scratch.rooms()).map_err(put)?;
     let env = backend.rendered_env(&values).map_err(put)?;
     for (path, text) in backend.rendered_files(&values).map_err(put)? {
         scratch.write(&path, &text).map_err(|error| cannot(error.to_string()))?;

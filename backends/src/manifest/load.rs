@@ -3,10 +3,11 @@
 //! can be YAML.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use minijinja::Value;
 use regex::Regex;
-use sandproof_scenarios::complaint::{Complaint, Fault, Level, nearest};
+use sandproof_scenarios::complaint::{Complaint, Fault, Level, Mark, nearest};
 use sandproof_scenarios::yaml::{self, Seg, Tree};
 use sandproof_scenarios::{Capability, Platform, Rooms};
 
@@ -28,7 +29,8 @@ pub(super) fn manifest(text: &str, origin: &str) -> Result<Manifest, Vec<Complai
     let told = |faults| yaml::complaints(origin, text, Level::Error, faults);
     let tree = yaml::parse(text).map_err(told)?;
     let decoded = yaml::decode::<ManifestFile>(&tree);
-    let mut check = Check { tree: &tree, dropped: decoded.dropped, faults: decoded.faults };
+    let (dropped, faults) = (decoded.dropped, decoded.faults);
+    let mut check = Check { text, tree: &tree, dropped, faults };
     let Some(file) = decoded.value else { return Err(told(check.faults)) };
     check.head(&file);
     check.lists(&file);
@@ -42,6 +44,7 @@ pub(super) fn manifest(text: &str, origin: &str) -> Result<Manifest, Vec<Complai
 
 /// Collects faults.
 struct Check<'a> {
+    text: &'a str,
     tree: &'a Tree,
     dropped: BTreeSet<usize>,
     faults: Vec<Fault>,
@@ -197,8 +200,22 @@ impl Check<'_> {
         templates
     }
 
-    fn template(&mut self, place: &[Seg], fault: TemplateFault) {
-        self.unknown(place, &fault.word, fault.message, &VARIABLES);
+    /// A fault in the template at this place: told at the offending word, or at the line.
+    fn template(&mut self, place: &[Seg], template: TemplateFault) {
+        let TemplateFault { message, word, line } = template;
+        let start = self.tree.locate(place, "", &self.dropped);
+        let near = nearest(&word, VARIABLES).map(str::to_owned);
+        let below = line.map(|line| Mark { line: start.line + line - 1, ..start });
+        let at = self.find(&word, start).or(below).unwrap_or(start);
+        self.faults.push(Fault { near, ..Fault::new(at, message, word) });
+    }
+
+    /// The first place of a word from a line on.
+    fn find(&self, word: &str, start: Mark) -> Option<Mark> {
+        let mut lines = self.text.lines().zip(1..).skip(start.line - 1);
+        let (text, line) = lines.find(|(text, _)| !word.is_empty() && text.contains(word))?;
+        let column = text[..text.find(word)?].chars().count() + 1;
+        Some(Mark { line, column })
     }
 }
 
@@ -227,8 +244,9 @@ fn sources(file: &ManifestFile) -> Vec<(String, Vec<Seg>, String)> {
 /// The first fault of a template under the sample policies.
 fn try_out(templates: &Templates, name: &str) -> Option<TemplateFault> {
     let rooms = Rooms::below("/nonexistent/sandproof".as_ref());
+    let program = Path::new("/opt/lib/node_modules/@vendor/product/bin/product");
     samples(&rooms).iter().find_map(|policy| {
-        let subject = Subject { policy, rooms: &rooms, program: "/bin/sh", deny_now: &policy.deny };
+        let subject = Subject { policy, rooms: &rooms, program, deny_now: &policy.deny };
         let values: Value = values(subject).ok()?;
         match templates.render(name, &values) {
             Ok(text) => misuse(name, &text),
@@ -240,18 +258,16 @@ fn try_out(templates: &Templates, name: &str) -> Option<TemplateFault> {
 
 /// What is wrong with a rendered template, by where it stands.
 fn misuse(name: &str, text: &str) -> Option<TemplateFault> {
-    let fault = |message: &str, word: &str| {
-        Some(TemplateFault { message: message.to_owned(), word: word.to_owned() })
-    };
     if name == "argv" {
         return arguments(text, &["true".into()]).err();
     }
     if text.contains(super::template::COMMAND) {
-        return fault("`command` may stand in `argv` only", "command");
+        return Some(TemplateFault::new("`command` may stand in `argv` only", "command"));
     }
     let absolute = text.starts_with('/') && !text.contains('\n');
     if (name.starts_with("file path") || name.starts_with("cleanup")) && !absolute {
-        return fault("this must be one absolute path: begin with `{{ config }}`, say", "");
+        let message = "this must be one absolute path: begin it with `{{ config }}`, say";
+        return Some(TemplateFault::new(message, ""));
     }
     None
 }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use minijinja::value::{Value, ViaDeserialize};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::values::text;
@@ -12,8 +13,24 @@ use crate::Unsupported;
 
 /// Every variable a template may use.
 pub(super) const VARIABLES: [&str; 18] = [
-    "work", "home", "outside", "temp", "arena", "config", "program", "profile", "read_all", "read",
-    "write", "deny", "deny_globs", "deny_now", "protect", "network", "uid", "command",
+    "work",
+    "home",
+    "outside",
+    "temp",
+    "arena",
+    "config",
+    "program",
+    "profile",
+    "read_all",
+    "read",
+    "write",
+    "deny",
+    "deny_globs",
+    "deny_now",
+    "protect",
+    "network",
+    "uid",
+    "command",
 ];
 
 /// Functions a template may call; a static look at a template cannot tell them from variables.
@@ -32,8 +49,16 @@ pub(super) struct Templates(Arc<Environment<'static>>);
 pub(super) struct TemplateFault {
     /// A lower-case fragment.
     pub(super) message: String,
-    /// The offending word.
+    /// The offending word; empty when there is none.
     pub(super) word: String,
+    /// Its line in the template, from 1, when it is known.
+    pub(super) line: Option<usize>,
+}
+
+impl TemplateFault {
+    pub(super) fn new(message: &str, word: &str) -> Self {
+        Self { message: message.to_owned(), word: word.to_owned(), line: None }
+    }
 }
 
 /// Why rendering failed.
@@ -51,7 +76,11 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_keep_trailing_newline(true);
+        // What is written is what is put, the last newline of a file included. Building fails
+        // for new delimiters only.
+        if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+            environment.set_syntax(syntax);
+        }
         words(&mut environment);
         let mut faults = Vec::new();
         for (name, source) in sources {
@@ -67,9 +96,9 @@ impl Templates {
     /// Renders one template.
     pub(super) fn render(&self, name: &str, values: &Value) -> Result<String, RenderError> {
         let template = self.0.get_template(name).map_err(|error| wrong(&error))?;
-        template.render(values).map_err(|error| {
-            cannot_of(&error).map_or_else(|| wrong(&error), RenderError::Cannot)
-        })
+        template
+            .render(values)
+            .map_err(|error| cannot_of(&error).map_or_else(|| wrong(&error), RenderError::Cannot))
     }
 }
 
@@ -82,7 +111,7 @@ fn unknown(environment: &Environment<'_>, name: &str) -> Option<TemplateFault> {
         .into_iter()
         .find(|word| !VARIABLES.contains(&word.as_str()) && !FUNCTIONS.contains(&word.as_str()))?;
     let message = format!("`{word}` is no variable; there are {}", VARIABLES.join(" "));
-    Some(TemplateFault { message, word })
+    Some(TemplateFault::new(&message, &word))
 }
 
 /// The lines of a rendered command line, the command in its place.
@@ -93,10 +122,7 @@ pub(super) fn arguments(
     rendered: &str,
     command: &[OsString],
 ) -> Result<Vec<OsString>, TemplateFault> {
-    let misplaced = |message: &str| TemplateFault {
-        message: message.to_owned(),
-        word: "command".to_owned(),
-    };
+    let misplaced = |message: &str| TemplateFault::new(message, "command");
     let (mut argv, mut placed) = (Vec::new(), 0);
     for line in rendered.split('\n').map(str::trim_start).filter(|line| !line.is_empty()) {
         if line == COMMAND {
@@ -116,12 +142,13 @@ pub(super) fn arguments(
     }
 }
 
-/// What minijinja says, with the line.
+/// What minijinja says.
 fn fault(error: &Error) -> TemplateFault {
-    let line = error.line().map(|line| format!("line {line} of the template: ")).unwrap_or_default();
-    let detail = error.detail().unwrap_or_default();
-    let text = format!("{line}{} {detail}", error.kind());
-    TemplateFault { message: text.trim_end().to_owned(), word: String::new() }
+    let text = match error.detail() {
+        Some(detail) => format!("{}: {detail}", error.kind()),
+        None => error.kind().to_string(),
+    };
+    TemplateFault { line: error.line(), ..TemplateFault::new(&text, "") }
 }
 
 fn wrong(error: &Error) -> RenderError {
@@ -152,11 +179,15 @@ fn words(environment: &mut Environment<'_>) {
         above.reverse();
         strings(above)
     });
-    environment.add_filter("outermost", |ViaDeserialize(paths): ViaDeserialize<Vec<PathBuf>>| {
+    environment.add_filter("outermost", |paths: Vec<String>| {
+        let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
         strings(crate::paths::outermost(&paths))
     });
     environment.add_test("folder", |path: String| Path::new(&path).is_dir());
     environment.add_test("missing", |path: String| Path::new(&path).symlink_metadata().is_err());
+    environment.add_test("above", |path: String, inner: String| {
+        path != inner && Path::new(&inner).starts_with(path)
+    });
     environment.add_test("below", |path: String, root: String| {
         path != root && Path::new(&path).starts_with(root)
     });
@@ -164,9 +195,8 @@ fn words(environment: &mut Environment<'_>) {
 
 /// Paths as text; a link may have led to one that no template can pass.
 fn strings<P: AsRef<Path>>(paths: Vec<P>) -> Result<Vec<String>, Error> {
-    let refused = |refusal| {
-        Error::new(ErrorKind::InvalidOperation, "cannot express").with_source(refusal)
-    };
+    let refused =
+        |refusal| Error::new(ErrorKind::InvalidOperation, "cannot express").with_source(refusal);
     paths.iter().map(|path| text(path.as_ref()).map_err(refused)).collect()
 }
 
@@ -199,7 +229,7 @@ mod tests {
         assert!(why("{% if not read_all %}{{ wrok }}{% endif %}").starts_with("`wrok` is no"));
         assert!(why("{{ work.inner }}").contains("undefined"));
         assert!(why("{{ work | nothing }}").contains("nothing"));
-        assert!(why("a\n{% if %}").contains("line 2"));
+        assert!(why("a\n{% if %}").contains("syntax error"));
         assert_eq!(render("{% for d in range(2) %}{{ d }}{% endfor %}").unwrap(), "01");
     }
 
@@ -207,8 +237,10 @@ mod tests {
     fn words_about_paths() {
         assert_eq!(render("{{ deny | outermost | join(' ') }}").unwrap(), "/a/work/x");
         assert_eq!(render("{{ deny[0] | ancestors | join(' ') }}").unwrap(), "/ /a /a/work");
-        assert_eq!(render("{{ deny[0] is below work, work is below work }}").unwrap(), "[true, false]");
-        assert_eq!(render("{{ work is missing and '/' is folder }}").unwrap(), "true");
+        let below = "{{ deny[0] is below(work) }} {{ work is below(work) }}";
+        assert_eq!(render(below).unwrap(), "True False");
+        assert_eq!(render("{{ work is above(deny[0]) }}").unwrap(), "True");
+        assert_eq!(render("{{ work is missing and '/' is folder }}").unwrap(), "True");
     }
 
     #[test]
@@ -233,7 +265,7 @@ mod tests {
         assert!(of("box").contains("missing"));
         assert!(of(&format!("box\nsh -c {COMMAND}")).contains("alone"));
         assert!(of(&format!("box\n{COMMAND}\n--late")).contains("last"));
-        assert!(of(&format!("{COMMAND}")).contains("behind a program"));
+        assert!(of(COMMAND).contains("behind a program"));
         assert!(of(&format!("box\n{COMMAND}\n{COMMAND}")).contains("more than once"));
     }
 }

@@ -8,17 +8,17 @@ use minijinja::value::Value;
 use sandproof_scenarios::{Network, Policy, Profile, Rooms};
 
 use super::template::COMMAND;
+use crate::Unsupported;
 use crate::glob::{GlobSet, Limits};
 use crate::paths::outermost;
-use crate::{Unsupported, identify};
 
 /// What one rendering is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject<'a> {
     pub(super) policy: &'a Policy,
     pub(super) rooms: &'a Rooms,
-    /// The first word of the manifest's `detect` command.
-    pub(super) program: &'a str,
+    /// The real file of the product's program.
+    pub(super) program: &'a Path,
     /// What the globs match now.
     pub(super) deny_now: &'a [PathBuf],
 }
@@ -67,7 +67,7 @@ pub(super) fn values(subject: Subject<'_>) -> Result<Value, Unsupported> {
     }
     let globs: Vec<PathBuf> = policy.deny_globs.iter().map(PathBuf::from).collect();
     values.insert("deny_globs", texts(&globs)?.into());
-    values.insert("program", text(&located(program))?.into());
+    values.insert("program", text(program)?.into());
     values.insert("profile", policy.profile.name().into());
     values.insert("read_all", policy.read_all.into());
     values.insert("network", network(policy.network).into());
@@ -85,12 +85,6 @@ fn network(network: Network) -> &'static str {
         Network::Open => "open",
         Network::Blocked => "blocked",
     }
-}
-
-/// The real file of the product's program; its bare name where it is not installed.
-fn located(program: &str) -> PathBuf {
-    let found = identify::find(program.as_ref());
-    found.and_then(|path| path.canonicalize().ok()).unwrap_or_else(|| program.into())
 }
 
 /// The uid that everything in the arena belongs to. Not always ours: root may run for a user.
