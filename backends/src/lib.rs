@@ -7,6 +7,9 @@ pub mod glob;
 pub mod identify;
 pub mod launch;
 pub mod liars;
+pub mod manifest;
+pub mod paths;
+pub mod registry;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};
