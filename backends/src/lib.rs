@@ -1,9 +1,12 @@
 //! Floor 2: how each sandbox is started; the reference sandbox. Knows no expectation and no verdict.
 
 pub mod backend;
+pub mod bare;
 pub mod confine;
 pub mod glob;
+pub mod identify;
 pub mod launch;
+pub mod liars;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};

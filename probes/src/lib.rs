@@ -3,12 +3,14 @@
 //! Knows no YAML, no policy and no verdict. The harness sends one [`Attempt`] at a time over the
 //! [`wire`], the probe performs it by direct system calls and answers with an [`Observation`].
 
+pub mod ability;
 pub mod attempt;
 pub mod errno;
 pub mod observation;
 pub mod perform;
 pub mod serve;
 pub mod sys;
+pub mod syscalls;
 pub mod wire;
 
 pub use attempt::{Abi, Attempt, Endpoint, NodeKind, OpenFlag, SocketType};

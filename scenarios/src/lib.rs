@@ -4,16 +4,25 @@
 //! [`Step`]s, and what must hold afterwards ([`Effects`]).
 
 pub mod capability;
+pub mod complaint;
 pub mod effect;
+mod file;
 pub mod fixture;
+pub mod glob;
+pub mod lint;
+pub mod load;
+mod names;
 pub mod policy;
 pub mod promise;
 pub mod room;
+mod rules;
 pub mod scenario;
 mod shorthand;
 pub mod step;
+pub mod yaml;
 
 pub use capability::Capability;
+pub use complaint::{Complaint, Level};
 pub use effect::{Effects, PathEffect};
 pub use fixture::Fixture;
 pub use policy::{Network, Policy, PolicySpec, Profile, Rooms};
