@@ -7,6 +7,7 @@ pub mod glob;
 pub mod identify;
 pub mod launch;
 pub mod liars;
+pub mod mechanism;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};
