@@ -10,6 +10,7 @@ pub mod liars;
 pub mod manifest;
 pub mod paths;
 pub mod registry;
+pub mod mechanism;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};
