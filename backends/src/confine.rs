@@ -6,12 +6,17 @@
 
 pub mod args;
 pub mod cover;
+pub mod environment;
 pub mod grants;
+pub mod identity;
+pub mod links;
 #[cfg(target_os = "linux")]
 mod linux;
+pub mod metadata;
 pub mod plan;
 pub mod refusal;
 pub mod resolve;
+pub mod sources;
 pub mod surroundings;
 
 use std::ffi::OsString;
@@ -35,15 +40,22 @@ pub const NOT_FOUND: i32 = 127;
 #[must_use]
 pub fn main(args: &[OsString]) -> i32 {
     let name = OsString::from("confine");
-    let parsed = Args::try_parse_from(std::iter::once(&name).chain(args));
-    match parsed {
+    match Args::try_parse_from(std::iter::once(&name).chain(args)) {
         Ok(args) => start(&args).unwrap_or_else(|refusal| report(&refusal)),
-        Err(error) => {
-            // A message that cannot be shown changes nothing about the refusal.
-            let _ = error.print();
-            if error.use_stderr() { REFUSED } else { 0 }
-        }
+        Err(error) => misread(&error),
     }
+}
+
+/// Answers `--help`, or says what is wrong with the command line.
+fn misread(error: &clap::Error) -> i32 {
+    if !error.use_stderr() {
+        // Help that nobody reads is no failure.
+        let _ = error.print();
+        return 0;
+    }
+    let text = error.to_string();
+    say(&format!("refused: {}", text.trim_start_matches("error: ").trim_end()));
+    REFUSED
 }
 
 /// Plans and carries out.
@@ -61,7 +73,12 @@ fn start(args: &Args) -> Result<i32, Refusal> {
 
 /// Says why on standard error.
 fn report(refusal: &Refusal) -> i32 {
-    // With standard error closed, the status still says it.
-    let _ = writeln!(std::io::stderr(), "confine: refused: {refusal}");
+    say(&format!("refused: {refusal}"));
     REFUSED
+}
+
+/// One line on standard error.
+fn say(line: &str) {
+    // With standard error closed, the status still says it.
+    let _ = writeln!(std::io::stderr(), "confine: {line}");
 }

@@ -7,6 +7,10 @@ pub mod glob;
 pub mod identify;
 pub mod launch;
 pub mod liars;
+pub mod manifest;
+pub mod paths;
+pub mod registry;
+pub mod mechanism;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};

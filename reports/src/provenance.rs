@@ -1,4 +1,4 @@
-//! Facts of the run in words. Keys that are not known here stand in the machine formats only.
+//! Facts of the run in words.
 
 use std::collections::BTreeMap;
 
@@ -57,10 +57,20 @@ pub(crate) fn subjects(journal: &Journal) -> Vec<String> {
     subjects.iter().map(line).collect()
 }
 
-/// `name version`; the version of a subject that records no object is the value itself.
+/// `name version`; the version of a helper is its value, without the hash behind it.
 fn version(name: &str, subject: &Value) -> String {
     let version = plain(subject.get("version").unwrap_or(subject));
+    let version = version.split(" sha256:").next().unwrap_or_default();
     format!("{} {version}", inline(name)).trim_end().to_string()
+}
+
+/// Facts that have none of these keys and are one value, as `key value`.
+pub(crate) fn other_facts(journal: &Journal, known: &[&str]) -> String {
+    let simple = |value: &Value| !value.is_object() && !value.is_array();
+    let facts = journal.header.provenance.iter();
+    let others = facts.filter(|(key, value)| simple(value) && !known.contains(&key.as_str()));
+    let others = others.map(|(key, value)| format!("{} {}", inline(key), plain(value)));
+    others.collect::<Vec<_>>().join(", ")
 }
 
 /// Every fact by its path (`subjects.codex.version`), for tables and comparison.

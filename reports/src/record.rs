@@ -21,8 +21,10 @@ pub struct Header {
     /// Version of the format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
-    /// Facts of the run: kernel, landlock-abi, landlock-errata, lsms, user-namespaces, apparmor,
-    /// uid, user, seed, sandproof version, subjects with helpers and hashes ...
+    /// Facts of the run. Reports know `sandproof`, `os`, `kernel`, `arch`, `landlock-abi`,
+    /// `landlock-errata`, `lsms`, `user-namespaces`, `apparmor`, `user`, `uid`, `without`, `seed`,
+    /// `date`, and `subjects` (by backend: `version`, `sha256`, `helpers`); others are shown as
+    /// they are.
     pub provenance: BTreeMap<String, serde_json::Value>,
 }
 

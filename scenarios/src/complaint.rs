@@ -132,7 +132,7 @@ impl fmt::Display for Complaint {
 }
 
 /// The known word nearest to `word`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase().replace('_', "-");
     let limit = (lower.chars().count() / 3).max(1);
     known

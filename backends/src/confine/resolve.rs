@@ -16,6 +16,14 @@ pub struct Resolved {
     pub missing: Vec<PathBuf>,
 }
 
+impl Resolved {
+    /// All of them.
+    #[must_use]
+    pub fn all(self) -> Vec<PathBuf> {
+        self.existing.into_iter().chain(self.missing).collect()
+    }
+}
+
 /// Links followed from one entry before it is taken for a loop.
 const LINKS: usize = 40;
 
@@ -129,3 +137,6 @@ fn absent(error: &io::Error) -> bool {
 fn unseen(path: &Path, error: &io::Error) -> Refusal {
     Refusal::at(format!("a path cannot be looked at ({error})"), path, "name one that can")
 }
+
+#[cfg(test)]
+mod tests;

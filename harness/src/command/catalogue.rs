@@ -202,7 +202,10 @@ pub(super) fn new(id: &str, dir: Option<&Path>) -> Result<i32, Failure> {
 pub(super) fn schema(of: &str) -> Result<i32, Failure> {
     let schema = match of {
         "manifest" => manifest::manifest_schema(),
-        "journal" => sandproof_reports::schema::journal_schema(),
+        "journal" => {
+            print(&sandproof_reports::schema::journal_schema())?;
+            return Ok(0);
+        }
         _ => schemas::scenario_schema(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|e| Failure::internal(e.to_string()))?;

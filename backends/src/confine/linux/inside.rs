@@ -1,7 +1,7 @@
 //! The child: confines itself step by step, then becomes the command.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,9 +13,11 @@ use super::filter::Filter;
 use super::namespace::{self, Namespaces};
 use super::{mounts, privileges, rights, sys};
 use crate::confine::cover::Cover;
+use crate::confine::environment::Environment;
 use crate::confine::grants::Grants;
 use crate::confine::refusal::Refusal;
-use crate::confine::{CANNOT_RUN, NOT_FOUND};
+use crate::confine::sources::Sources;
+use crate::confine::{CANNOT_RUN, NOT_FOUND, say};
 
 /// All that the child needs; made before the fork.
 #[derive(Debug)]
@@ -31,6 +33,9 @@ pub(super) struct Inside {
     pub(super) filter: Option<Filter>,
     /// Nothing is taken away at all.
     pub(super) free: bool,
+    /// Hook sources that must still be what they were.
+    pub(super) sources: Sources,
+    pub(super) environment: Environment,
     pub(super) keep_fds: Vec<i32>,
     pub(super) tty: bool,
     pub(super) cwd: PathBuf,
@@ -57,13 +62,14 @@ impl Inside {
         namespace::enter(self.namespaces)?;
         if self.namespaces.mount {
             mounts::lay(&self.covers, self.limited)?;
-            self.return_to_folder()?;
+            self.sources.recheck()?;
         }
         self.close_descriptors()?;
         if self.free {
             return self.follow_supervisor();
         }
         privileges::give_up()?;
+        self.return_to_folder()?;
         if let Some((grants, abi)) = &self.rights {
             rights::enter(grants, *abi)?;
         }
@@ -72,7 +78,7 @@ impl Inside {
     }
 
     /// The current folder still stands on the mount below the covers; entering it again by name
-    /// stands on top of them.
+    /// stands on top of them. Done without privileges, or a denied folder could be entered.
     fn return_to_folder(&self) -> Result<(), Refusal> {
         rustix::process::chdir(&self.cwd).map_err(|errno| {
             let what = format!("the current folder cannot be entered under this policy ({errno})");
@@ -104,9 +110,13 @@ impl Inside {
 
     fn exec(&self) -> i32 {
         let name = self.command.first().map_or(OsStr::new(""), OsString::as_os_str);
-        let error = Command::new(name).args(self.command.iter().skip(1)).exec();
-        // With standard error closed, the status still says it.
-        let _ = writeln!(std::io::stderr(), "confine: cannot run {}: {error}", name.display());
+        let mut command = Command::new(name);
+        command.args(self.command.iter().skip(1));
+        if let Some(variables) = self.environment.variables() {
+            command.env_clear().envs(variables);
+        }
+        let error = command.exec();
+        say(&format!("cannot run {}: {error}", name.display()));
         if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
     }
 }

@@ -1,5 +1,7 @@
 //! The parent: passes signals on, waits, and leaves no process behind.
 
+use std::fs;
+
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -22,6 +24,7 @@ pub(super) fn run(inside: &Inside) -> Result<i32, Refusal> {
     };
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| failed(&error))?;
+    let strangers = strangers();
     let old = hold_signals().map_err(|error| failed(&error))?;
     match sys::fork().map_err(|error| failed(&error))? {
         None => {
@@ -31,7 +34,7 @@ pub(super) fn run(inside: &Inside) -> Result<i32, Refusal> {
             };
             std::process::exit(status)
         }
-        Some(child) => Ok(watch(child, inside.tty)),
+        Some(child) => Ok(watch(child, inside.tty, &strangers)),
     }
 }
 
@@ -47,7 +50,7 @@ fn awaited() -> SigSet {
 }
 
 /// Waits for the command, then ends what it left.
-fn watch(child: Pid, tty: bool) -> i32 {
+fn watch(child: Pid, tty: bool, strangers: &[Pid]) -> i32 {
     // Not readable for a process of the same user: through it the host's own mounts could be seen.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let status = loop {
@@ -59,7 +62,7 @@ fn watch(child: Pid, tty: bool) -> i32 {
             Ok(signal) => pass_on(child, signal, tty),
         }
     };
-    end_rest();
+    end_rest(strangers);
     status
 }
 
@@ -87,14 +90,20 @@ fn ended(child: Pid) -> Option<i32> {
 }
 
 /// Kills and reaps every descendant. Children of a killed one become ours, so it takes rounds.
-fn end_rest() {
+fn end_rest(strangers: &[Pid]) {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => {
-                for pid in children() {
-                    let _ = kill(pid, Signal::SIGKILL);
+                let rest: Vec<Pid> =
+                    children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
+                if rest.is_empty() {
+                    return;
                 }
-                let _ = waitpid(None, None);
+                for pid in rest {
+                    // It may have ended just now; either way it is waited for.
+                    let _ = kill(pid, Signal::SIGKILL);
+                    let _ = waitpid(pid, None);
+                }
             }
             Ok(_) | Err(Errno::EINTR) => {}
             Err(_) => return,
@@ -102,8 +111,34 @@ fn end_rest() {
     }
 }
 
-/// The children of this process.
+/// Children that whoever became confine by `exec` had before: not ours to end.
+fn strangers() -> Vec<Pid> {
+    match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+        // The usual case, without a look into /proc.
+        Err(_) => Vec::new(),
+        Ok(_) => children(),
+    }
+}
+
+/// The children of this process; by a look at every process where the kernel keeps no list.
 fn children() -> Vec<Pid> {
-    let list = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
+    match fs::read_to_string("/proc/thread-self/children") {
+        Ok(list) => {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
+        }
+        Err(_) => search_children(),
+    }
+}
+
+fn search_children() -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.map(Pid::from_raw).filter(|&pid| parent(pid) == Some(Pid::this())).collect()
+}
+
+/// The parent: second field after the name, which stands in parentheses and may hold any character.
+fn parent(pid: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
 }
