@@ -8,9 +8,9 @@ pub mod identify;
 pub mod launch;
 pub mod liars;
 pub mod manifest;
+pub mod mechanism;
 pub mod paths;
 pub mod registry;
-pub mod mechanism;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};
