@@ -1,9 +1,12 @@
 //! [`Verdict`]: what the evidence says about a promise, and which verdicts are red.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the evidence says about the promise of one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It held, and the control arm shows that the attack works.
@@ -25,7 +28,9 @@ pub enum Verdict {
 }
 
 /// How a promise broke.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
     /// An enforced promise broke.
@@ -71,6 +76,20 @@ impl Verdict {
             | Verdict::KnownFail
             | Verdict::StaleWaiver => true,
             Verdict::Skip | Verdict::Inconclusive | Verdict::Missing => false,
+        }
+    }
+
+    /// True when a [`Detail`] says how it failed.
+    #[must_use]
+    pub fn has_detail(self) -> bool {
+        match self {
+            Verdict::Fail | Verdict::KnownFail => true,
+            Verdict::Pass
+            | Verdict::BestEffort
+            | Verdict::Skip
+            | Verdict::Inconclusive
+            | Verdict::StaleWaiver
+            | Verdict::Missing => false,
         }
     }
 

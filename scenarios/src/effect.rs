@@ -96,3 +96,11 @@ pub enum AttemptsEffect {
     /// A denial by errno or signal.
     Denied,
 }
+
+impl Effects {
+    /// True when there is no clause at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Effects::default()
+    }
+}

@@ -132,7 +132,7 @@ pub struct ListenerFixture {
     pub kind: ListenerKind,
     /// For unix and abstract.
     #[serde(default, rename = "type")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "crate::schema::socket_type")]
     pub kind_of_socket: SocketType,
     /// For tcp and udp.
     #[serde(default)]
@@ -193,7 +193,8 @@ pub enum VictimHolds {
 pub struct OpenFileFixture {
     /// What is open.
     pub path: RoomPath,
-    /// Descriptor number, 3 or more.
+    /// Descriptor number, 3 to 1023.
+    #[schemars(range(min = 3, max = 1023))]
     pub fd: i32,
     /// How it is open.
     pub flags: InheritedFlags,
@@ -227,4 +228,117 @@ pub struct TreeFixture {
     pub depth: u32,
     /// Same seed, same tree.
     pub seed: u64,
+}
+
+impl Fixture {
+    /// What this entry decides, as kind and name: two entries that share one contradict each
+    /// other, and an entry of a twin replaces those of `given` that share one with it.
+    #[must_use]
+    pub fn keys(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Fixture::File(file) => vec![("path", file.path.to_string())],
+            Fixture::Dir(path) | Fixture::Fifo(path) | Fixture::GitRepo(path) => {
+                vec![("path", path.to_string())]
+            }
+            Fixture::Symlink(link) | Fixture::Hardlink(link) => {
+                vec![("path", link.path.to_string())]
+            }
+            Fixture::Tree(tree) => vec![("path", tree.path.to_string())],
+            Fixture::Mode(mode) => vec![("mode of", mode.path.to_string())],
+            Fixture::Env(env) => env.keys().map(|name| ("variable", name.clone())).collect(),
+            Fixture::Listener(listener) => vec![("listener", listener.name().to_owned())],
+            Fixture::Victim(victim) => vec![("victim", victim.name().to_owned())],
+            Fixture::Terminal(_) => vec![("fixture", "terminal".to_owned())],
+            Fixture::OpenFile(open) => vec![("descriptor", open.fd.to_string())],
+            Fixture::HooksPath(path) => vec![("hooks-path", path.to_string())],
+        }
+    }
+
+    /// All of [`Fixture::keys`] as one text.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let keys: Vec<String> =
+            self.keys().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
+        keys.join(", ")
+    }
+
+    /// The path this entry makes, if it makes one.
+    #[must_use]
+    pub fn makes(&self) -> Option<&RoomPath> {
+        match self {
+            Fixture::File(file) => Some(&file.path),
+            Fixture::Dir(path) | Fixture::Fifo(path) | Fixture::GitRepo(path) => Some(path),
+            Fixture::Symlink(link) | Fixture::Hardlink(link) => Some(&link.path),
+            Fixture::Tree(tree) => Some(&tree.path),
+            Fixture::Mode(_)
+            | Fixture::Env(_)
+            | Fixture::Listener(_)
+            | Fixture::Victim(_)
+            | Fixture::Terminal(_)
+            | Fixture::OpenFile(_)
+            | Fixture::HooksPath(_) => None,
+        }
+    }
+
+    /// This entry without the variables that `twin` decides; nothing when nothing is left of it.
+    fn without(&self, twin: &[(&'static str, String)]) -> Option<Fixture> {
+        match self {
+            Fixture::Env(env) => {
+                let mut left = env.clone();
+                left.retain(|name, _| !twin.contains(&("variable", name.clone())));
+                (!left.is_empty()).then_some(Fixture::Env(left))
+            }
+            Fixture::File(_)
+            | Fixture::Dir(_)
+            | Fixture::Symlink(_)
+            | Fixture::Hardlink(_)
+            | Fixture::Fifo(_)
+            | Fixture::Mode(_)
+            | Fixture::Listener(_)
+            | Fixture::Victim(_)
+            | Fixture::Terminal(_)
+            | Fixture::OpenFile(_)
+            | Fixture::HooksPath(_)
+            | Fixture::GitRepo(_)
+            | Fixture::Tree(_) => {
+                let replaced = self.keys().iter().any(|key| twin.contains(key));
+                (!replaced).then(|| self.clone())
+            }
+        }
+    }
+}
+
+/// The world of a twin: `given` in its order, every replaced entry where it stood, the rest of
+/// `twin` behind. Making things in this order works because `given` worked in it.
+#[must_use]
+pub fn replaced(given: &[Fixture], twin: &[Fixture]) -> Vec<Fixture> {
+    let decided: Vec<_> = twin.iter().flat_map(Fixture::keys).collect();
+    let mut rest: Vec<&Fixture> = twin.iter().collect();
+    let mut world = Vec::new();
+    for entry in given {
+        let keys = entry.keys();
+        let (here, later): (Vec<&Fixture>, Vec<&Fixture>) =
+            rest.into_iter().partition(|new| new.keys().iter().any(|key| keys.contains(key)));
+        rest = later;
+        world.extend(entry.without(&decided));
+        world.extend(here.into_iter().cloned());
+    }
+    world.extend(rest.into_iter().cloned());
+    world
+}
+
+impl ListenerFixture {
+    /// Its name in steps.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or("default")
+    }
+}
+
+impl VictimFixture {
+    /// Its name in steps.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or("victim")
+    }
 }

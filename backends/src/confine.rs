@@ -1,0 +1,84 @@
+//! The reference sandbox: runs one command under a policy, or refuses and says why.
+//!
+//! In reading order: [`args`] is what was asked for; [`plan`] turns it into grants and covers
+//! without touching the system; on Linux `linux` carries the plan out. Nothing here starts a thread: the start
+//! forks, and a user namespace can only be made by a process of one thread.
+
+pub mod args;
+pub mod cover;
+pub mod environment;
+pub mod grants;
+pub mod identity;
+pub mod links;
+#[cfg(target_os = "linux")]
+mod linux;
+pub mod metadata;
+pub mod plan;
+pub mod refusal;
+pub mod resolve;
+pub mod sources;
+pub mod surroundings;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::Parser;
+
+use args::Args;
+use refusal::Refusal;
+use surroundings::Surroundings;
+
+/// Status when the sandbox refuses to start.
+pub const REFUSED: i32 = 125;
+/// Status when the command exists and cannot be run.
+pub const CANNOT_RUN: i32 = 126;
+/// Status when the command is not found.
+pub const NOT_FOUND: i32 = 127;
+
+/// Runs `confine ARGS` (the arguments without the program's name) and gives its exit status. To
+/// be called from `main`, before any thread is started.
+#[must_use]
+pub fn main(args: &[OsString]) -> i32 {
+    let name = OsString::from("confine");
+    match Args::try_parse_from(std::iter::once(&name).chain(args)) {
+        Ok(args) => start(&args).unwrap_or_else(|refusal| report(&refusal)),
+        Err(error) => misread(&error),
+    }
+}
+
+/// Answers `--help`, or says what is wrong with the command line.
+fn misread(error: &clap::Error) -> i32 {
+    if !error.use_stderr() {
+        // Help that nobody reads is no failure.
+        let _ = error.print();
+        return 0;
+    }
+    let text = error.to_string();
+    say(&format!("refused: {}", text.trim_start_matches("error: ").trim_end()));
+    REFUSED
+}
+
+/// Plans and carries out.
+fn start(args: &Args) -> Result<i32, Refusal> {
+    let surroundings = Surroundings::look(args)?;
+    let plan = plan::draw(args, &surroundings)?;
+    #[cfg(target_os = "linux")]
+    return linux::carry_out(args, plan, &surroundings);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = plan;
+        Err(Refusal::new("this system has no mechanism that confine knows", "use Linux or macOS"))
+    }
+}
+
+/// Says why on standard error.
+fn report(refusal: &Refusal) -> i32 {
+    say(&format!("refused: {refusal}"));
+    REFUSED
+}
+
+/// One line on standard error.
+fn say(line: &str) {
+    // With standard error closed, the status still says it.
+    let _ = writeln!(std::io::stderr(), "confine: {line}");
+}

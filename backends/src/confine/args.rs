@@ -1,0 +1,122 @@
+//! [`Args`]: the command line of `confine`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Runs a command in a sandbox, or refuses.
+///
+/// Exits 125 when it refuses, 126 when the command cannot be run, 127 when it is not found,
+/// 128+n when it ended on signal n, else with the status of the command.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "confine", version)]
+pub struct Args {
+    /// What the command may do; when absent `$GROK_SANDBOX`, else workspace.
+    #[arg(long = "sandbox", value_name = "PROFILE")]
+    pub profile: Option<ProfileArg>,
+
+    /// The workspace; the current folder when absent.
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+
+    /// One more path that may be read.
+    #[arg(long, value_name = "PATH")]
+    pub read_only: Vec<PathBuf>,
+
+    /// One more path that may be read and written; made when missing.
+    #[arg(long, value_name = "PATH")]
+    pub read_write: Vec<PathBuf>,
+
+    /// A path, or a glob, that may neither be read nor written.
+    #[arg(long, value_name = "PATH|GLOB")]
+    pub deny: Vec<OsString>,
+
+    /// A path that may be read but never written, moved or replaced.
+    #[arg(long, value_name = "PATH")]
+    pub protect: Vec<PathBuf>,
+
+    /// Network of the command; the profile's when absent.
+    #[arg(long, value_name = "open|blocked")]
+    pub network: Option<NetworkArg>,
+
+    /// A JSON file that says which environment variables reach the command.
+    #[arg(long, value_name = "FILE")]
+    pub env_policy: Option<PathBuf>,
+
+    /// An inherited descriptor the command keeps; all others but 0, 1 and 2 are closed.
+    #[arg(long = "keep-fd", value_name = "N")]
+    pub keep_fds: Vec<i32>,
+
+    /// Stay in the session of the terminal.
+    #[arg(long)]
+    pub tty: bool,
+
+    /// Do as if the host lacked this mechanism.
+    #[arg(long, value_name = "MECHANISM")]
+    pub without: Vec<Mechanism>,
+
+    /// Use this mechanism and no other, and never refuse for want of another.
+    #[arg(long, value_name = "MECHANISM", hide = true, conflicts_with = "without")]
+    pub only: Option<Mechanism>,
+
+    /// Refuse also when a mere second layer is missing.
+    #[arg(long, conflicts_with = "fail_open")]
+    pub strict_enforcement: bool,
+
+    /// Start with what the host can enforce, and say what it cannot.
+    #[arg(long)]
+    pub fail_open: bool,
+
+    /// Say which layer enforces each promise, and start nothing.
+    #[arg(long)]
+    pub explain: bool,
+
+    /// The command and its arguments.
+    #[arg(last = true, required_unless_present = "explain", value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// The profile as it may be spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProfileArg {
+    /// Reads everything, writes the workspace, GROK_HOME and temp.
+    Workspace,
+    /// Reads everything, writes GROK_HOME and temp; network blocked.
+    #[value(alias = "readonly")]
+    ReadOnly,
+    /// Reads system folders, the workspace and GROK_HOME; network blocked.
+    Strict,
+    /// Reads everything, writes nearly everything.
+    Devbox,
+    /// Writes the workspace but for its metadata, and temp; network blocked.
+    WorkspaceWrite,
+    /// Only what the other options say.
+    #[value(alias = "none")]
+    Off,
+}
+
+/// The network as it may be spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NetworkArg {
+    /// As on the host.
+    Open,
+    /// Unix sockets and route netlink only.
+    Blocked,
+}
+
+/// A mechanism of the kernel, or a way to use one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Mechanism {
+    /// Access rights of the command's own domain.
+    Landlock,
+    /// The filter of system calls.
+    Seccomp,
+    /// A mount namespace with covers.
+    Mounts,
+    /// Mounts made by confine itself; without it `bwrap` is tried.
+    #[value(hide = true)]
+    OwnMounts,
+    /// An empty network namespace.
+    NetworkNamespace,
+}

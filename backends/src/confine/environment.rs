@@ -1,0 +1,105 @@
+//! [`Environment`]: which variables reach the command.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use sandproof_scenarios::policy::{EnvPolicy, Inherit};
+
+use super::refusal::Refusal;
+
+/// The variables of the core, compared without case.
+const CORE: [&str; 11] = [
+    "PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME",
+    "USER",
+];
+
+/// All variables of the command; absent when they are those of this process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment(Option<BTreeMap<String, String>>);
+
+impl Environment {
+    /// Applies the policy in this file to the environment of this process.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no policy.
+    pub fn of(file: Option<&Path>) -> Result<Self, Refusal> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        let mend = "write it as {\"inherit\", \"exclude\", \"include-only\", \"set\"}";
+        let text = fs::read(file).map_err(|error| {
+            Refusal::at(format!("the environment policy cannot be read ({error})"), file, mend)
+        })?;
+        let policy: EnvPolicy = serde_json::from_slice(&text).map_err(|error| {
+            Refusal::at(format!("the environment policy is not one ({error})"), file, mend)
+        })?;
+        Ok(Self::under(&policy, std::env::vars_os()))
+    }
+
+    /// What of `variables` the policy lets through. A policy that says nothing changes nothing;
+    /// under any other, a variable that is not UTF-8 cannot be judged and is dropped.
+    fn under(policy: &EnvPolicy, variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
+        if *policy == EnvPolicy::default() {
+            return Self::default();
+        }
+        let text = variables.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let based = text.filter(|(name, _)| inherited(policy.inherit, name));
+        let mut kept: BTreeMap<String, String> =
+            based.filter(|(name, _)| !any_matches(&policy.exclude, name)).collect();
+        kept.extend(policy.set.clone());
+        if !policy.include_only.is_empty() {
+            kept.retain(|name, _| any_matches(&policy.include_only, name));
+        }
+        Self(Some(kept))
+    }
+
+    /// The variables, when they are not simply those of this process.
+    #[must_use]
+    pub fn variables(&self) -> Option<&BTreeMap<String, String>> {
+        self.0.as_ref()
+    }
+}
+
+fn inherited(base: Inherit, name: &str) -> bool {
+    match base {
+        Inherit::All => true,
+        Inherit::Core => CORE.iter().any(|core| core.eq_ignore_ascii_case(name)),
+        Inherit::None => false,
+    }
+}
+
+fn any_matches(patterns: &[String], name: &str) -> bool {
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    patterns.iter().any(|pattern| {
+        let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
+        matches(&pattern, &name)
+    })
+}
+
+/// Whole-name match: `*` is any run, `?` one character. On a mismatch the last `*` takes one
+/// character more, so the work is bounded by the product of the lengths.
+fn matches(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        if pattern.get(p) == Some(&'*') {
+            star = Some((p, n));
+            p += 1;
+        } else if pattern.get(p).is_some_and(|&c| c == '?' || c == name[n]) {
+            (p, n) = (p + 1, n + 1);
+        } else if let Some((at, taken)) = star {
+            star = Some((at, taken + 1));
+            (p, n) = (at + 1, taken + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|&c| c == '*')
+}
+
+#[cfg(test)]
+mod tests;

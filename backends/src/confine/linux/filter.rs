@@ -1,0 +1,136 @@
+//! The seccomp program of the command, built before the fork.
+//!
+//! One program in three parts that fall through to the next: foreign ABIs answer EPERM, calls that
+//! lead out of the sandbox answer EPERM (clone3: ENOSYS, so that the C library falls back to
+//! clone, whose flags can be seen), and with a blocked network so does every socket that is not
+//! local. It must be one program, because the check of architecture inside the last part kills,
+//! and of several programs the strictest answer counts.
+
+mod assemble;
+mod network;
+
+use sandproof_scenarios::Network;
+use seccompiler::{BpfProgram, apply_filter, sock_filter};
+
+use assemble::Jump;
+
+use crate::confine::refusal::Refusal;
+
+/// `AUDIT_ARCH_*` of the architecture this program is built for.
+#[cfg(target_arch = "x86_64")]
+const NATIVE: u32 = 0xC000_003E;
+/// `AUDIT_ARCH_*` of the architecture this program is built for.
+#[cfg(target_arch = "aarch64")]
+const NATIVE: u32 = 0xC000_00B7;
+
+/// The bit that marks an x32 call; no native call of any architecture is numbered as high.
+const X32: u32 = 0x4000_0000;
+
+/// Flags of clone that make namespaces.
+const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET)
+    .cast_unsigned();
+
+/// Calls that make or enter namespaces, change mounts, or work around a filter of calls.
+const CLOSED: [libc::c_long; 17] = [
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_chroot,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
+
+/// Newer than the constants of libc.
+const OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// Terminal controls that type into another program's input.
+const TYPING: [u32; 2] = [0x5412, 0x541C]; // TIOCSTI, TIOCLINUX
+
+/// A seccomp program.
+#[derive(Clone, Debug)]
+pub(super) struct Filter {
+    program: BpfProgram,
+}
+
+impl Filter {
+    /// Builds it.
+    ///
+    /// # Errors
+    /// The network part does not compile, or this architecture is not known.
+    pub(super) fn build(network: Network) -> Result<Self, Refusal> {
+        let mut program = abi();
+        program.extend(lockdown());
+        match network {
+            Network::Open => program.push(assemble::allow()),
+            Network::Blocked => program.extend(network::program()?),
+        }
+        Ok(Self { program })
+    }
+
+    /// Installs it for this process and all it starts.
+    ///
+    /// # Errors
+    /// The kernel has no filters.
+    pub(super) fn install(&self) -> Result<(), Refusal> {
+        apply_filter(&self.program).map_err(|error| {
+            Refusal::new(
+                format!("system calls cannot be filtered ({error})"),
+                "use a kernel built with CONFIG_SECCOMP_FILTER",
+            )
+        })
+    }
+}
+
+/// A call by a foreign ABI answers EPERM.
+fn abi() -> Vec<sock_filter> {
+    vec![
+        assemble::load_architecture(),
+        assemble::jump(Jump::Equal, NATIVE, 1, 0),
+        assemble::answer(libc::EPERM),
+        assemble::load_number(),
+        assemble::jump(Jump::AtLeast, X32, 0, 1),
+        assemble::answer(libc::EPERM),
+    ]
+}
+
+/// Calls that lead out answer EPERM.
+fn lockdown() -> Vec<sock_filter> {
+    let mut part = vec![assemble::load_number()];
+    for number in CLOSED {
+        part.extend(assemble::answer_call(number, libc::EPERM));
+    }
+    part.extend(assemble::answer_call(libc::SYS_clone3, libc::ENOSYS));
+    part.extend([
+        assemble::jump_call(libc::SYS_clone, 0, 4),
+        assemble::load_low(0),
+        assemble::jump(Jump::AnyBit, NEW_NAMESPACES, 0, 1),
+        assemble::answer(libc::EPERM),
+        assemble::load_number(),
+        assemble::jump_call(libc::SYS_ioctl, 0, 4),
+        assemble::load_low(1),
+        assemble::jump(Jump::Equal, TYPING[0], 1, 0),
+        assemble::jump(Jump::Equal, TYPING[1], 0, 1),
+        assemble::answer(libc::EPERM),
+    ]);
+    part
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! The program is run by an interpreter, call by call.

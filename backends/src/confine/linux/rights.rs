@@ -1,0 +1,111 @@
+//! The Landlock domain: what may be read and written, and who may be signalled.
+
+use std::io;
+use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+};
+use rustix::fs::{FileType, fstat};
+
+use super::open;
+use super::sys;
+use crate::confine::grants::Grants;
+use crate::confine::refusal::Refusal;
+
+/// The ABI of the kernel, as far as this program knows it.
+///
+/// # Errors
+/// The kernel has no Landlock.
+pub(super) fn abi() -> Result<ABI, Refusal> {
+    sys::landlock_abi().map(ABI::from).map_err(|error| {
+        let why = match error.raw_os_error() {
+            Some(libc::EOPNOTSUPP) => "it is switched off, add `landlock` to the lsm= boot option",
+            _ => "use a kernel from 5.13 on, built with CONFIG_SECURITY_LANDLOCK",
+        };
+        Refusal::new(format!("this kernel has no Landlock ({error})"), why)
+    })
+}
+
+/// Enters the domain; it holds for this process and all it starts.
+///
+/// # Errors
+/// A rule that cannot be put, or a domain that is not enforced as written.
+pub(super) fn enter(grants: &Grants, abi: ABI) -> Result<(), Refusal> {
+    let ruleset = ruleset(grants, abi)?;
+    let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
+    // Every right was a hard requirement, so anything but full enforcement is a contradiction.
+    if status.ruleset == landlock::RulesetStatus::FullyEnforced && status.no_new_privs {
+        return Ok(());
+    }
+    Err(Refusal::new("Landlock did not enforce its rules", "report this, with the kernel version"))
+}
+
+fn ruleset(grants: &Grants, abi: ABI) -> Result<RulesetCreated, Refusal> {
+    let mut created = created(abi).map_err(|error| refused(&error))?;
+    for root in &grants.read {
+        created = allow(created, root, read(abi))?;
+    }
+    for root in &grants.write {
+        created = allow(created, root, read(abi) | write(abi))?;
+    }
+    for device in &grants.devices {
+        created = allow(created, device, read(abi) | write(abi) | ioctl(abi))?;
+    }
+    Ok(created)
+}
+
+/// Handles every right of the ABI, and the scopes where there are any.
+fn created(abi: ABI) -> Result<RulesetCreated, RulesetError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))?;
+    let scopes = Scope::from_all(abi);
+    let ruleset = if scopes.is_empty() { ruleset } else { ruleset.scope(scopes)? };
+    ruleset.create()
+}
+
+/// One rule; a file gets only the rights that files have.
+fn allow(
+    created: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, Refusal> {
+    let unreached = |error: io::Error| {
+        let what = format!("a granted path cannot be reached ({error})");
+        Refusal::at(what, path, "make it reachable, or leave it out")
+    };
+    let file = open::exactly(path).map_err(unreached)?;
+    let stat = fstat(&file).map_err(|errno| unreached(errno.into()))?;
+    let folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let access = if folder { access } else { access & files() };
+    created.add_rule(PathBeneath::new(file, access)).map_err(|error| refused(&error))
+}
+
+/// Rights that exist on what is no folder.
+fn files() -> BitFlags<AccessFs> {
+    make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate | IoctlDev | ResolveUnix})
+}
+
+/// Reading includes running, and speaking to a socket that can be seen.
+fn read(abi: ABI) -> BitFlags<AccessFs> {
+    (AccessFs::from_read(abi) | AccessFs::ResolveUnix) & AccessFs::from_all(abi)
+}
+
+/// Writing is everything but device nodes, which only root makes, and device controls.
+fn write(abi: ABI) -> BitFlags<AccessFs> {
+    let nodes = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev});
+    AccessFs::from_write(abi) & !nodes
+}
+
+fn ioctl(abi: ABI) -> BitFlags<AccessFs> {
+    AccessFs::from_all(abi) & BitFlags::from(AccessFs::IoctlDev)
+}
+
+fn refused(error: &RulesetError) -> Refusal {
+    Refusal::new(
+        format!("Landlock refused the rules ({error})"),
+        "report this, with the kernel version",
+    )
+}

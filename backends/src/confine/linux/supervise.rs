@@ -1,0 +1,144 @@
+//! The parent: passes signals on, waits, and leaves no process behind.
+
+use std::fs;
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::inside::Inside;
+use super::sys;
+use crate::confine::refusal::Refusal;
+
+/// Signals handed on to the command.
+const PASSED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// Runs the command in a child, and gives its exit status once every process of it has ended.
+///
+/// # Errors
+/// No child can be made.
+pub(super) fn run(inside: &Inside) -> Result<i32, Refusal> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Refusal::new(format!("no process can be started ({error})"), "end others first")
+    };
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|error| failed(&error))?;
+    let strangers = strangers();
+    let old = hold_signals().map_err(|error| failed(&error))?;
+    match sys::fork().map_err(|error| failed(&error))? {
+        None => {
+            let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&old), None) {
+                Ok(()) => inside.run(),
+                Err(error) => crate::confine::report(&failed(&error)),
+            };
+            std::process::exit(status)
+        }
+        Some(child) => Ok(watch(child, inside.tty, &strangers)),
+    }
+}
+
+/// Blocks the signals the supervisor waits for; gives the mask as it was.
+fn hold_signals() -> nix::Result<SigSet> {
+    let mut old = SigSet::empty();
+    pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&awaited()), Some(&mut old))?;
+    Ok(old)
+}
+
+fn awaited() -> SigSet {
+    PASSED.into_iter().chain([Signal::SIGCHLD]).collect()
+}
+
+/// Waits for the command, then ends what it left.
+fn watch(child: Pid, tty: bool, strangers: &[Pid]) -> i32 {
+    // Not readable for a process of the same user: through it the host's own mounts could be seen.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let status = loop {
+        if let Some(status) = ended(child) {
+            break status;
+        }
+        match awaited().wait() {
+            Ok(Signal::SIGCHLD) | Err(_) => {}
+            Ok(signal) => pass_on(child, signal, tty),
+        }
+    };
+    end_rest(strangers);
+    status
+}
+
+/// The command has its own process group, unless it shares the terminal's.
+fn pass_on(child: Pid, signal: Signal, tty: bool) {
+    let target = if tty { child } else { Pid::from_raw(-child.as_raw()) };
+    // It may have ended just now.
+    let _ = kill(target, signal);
+}
+
+/// Reaps what has ended; the exit status once the command itself has.
+fn ended(child: Pid) -> Option<i32> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, status)) if pid == child => return Some(status),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
+                return Some(128 + signal as i32);
+            }
+            Ok(WaitStatus::StillAlive) => return None,
+            Err(Errno::EINTR) | Ok(_) => {}
+            // No child at all: somebody else has waited for it.
+            Err(_) => return Some(crate::confine::CANNOT_RUN),
+        }
+    }
+}
+
+/// Kills and reaps every descendant. Children of a killed one become ours, so it takes rounds.
+fn end_rest(strangers: &[Pid]) {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => {
+                let rest: Vec<Pid> =
+                    children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
+                if rest.is_empty() {
+                    return;
+                }
+                for pid in rest {
+                    // It may have ended just now; either way it is waited for.
+                    let _ = kill(pid, Signal::SIGKILL);
+                    let _ = waitpid(pid, None);
+                }
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Children that whoever became confine by `exec` had before: not ours to end.
+fn strangers() -> Vec<Pid> {
+    match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+        // The usual case, without a look into /proc.
+        Err(_) => Vec::new(),
+        Ok(_) => children(),
+    }
+}
+
+/// The children of this process; by a look at every process where the kernel keeps no list.
+fn children() -> Vec<Pid> {
+    match fs::read_to_string("/proc/thread-self/children") {
+        Ok(list) => {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
+        }
+        Err(_) => search_children(),
+    }
+}
+
+fn search_children() -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.map(Pid::from_raw).filter(|&pid| parent(pid) == Some(Pid::this())).collect()
+}
+
+/// The parent: second field after the name, which stands in parentheses and may hold any character.
+fn parent(pid: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+}

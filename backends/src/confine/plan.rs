@@ -1,0 +1,191 @@
+//! [`Plan`]: what is granted and what is covered, every path canonical.
+
+use std::path::{Path, PathBuf};
+
+use sandproof_scenarios::policy::is_glob;
+use sandproof_scenarios::{Network, Profile};
+
+use super::args::{Args, Mechanism, NetworkArg, ProfileArg};
+use super::environment::Environment;
+use super::grants::{self, Grants};
+use super::metadata;
+use super::refusal::Refusal;
+use super::resolve::{self, Resolved};
+use super::sources::Sources;
+use super::surroundings::{self, Surroundings};
+use crate::glob::{GlobSet, Limits};
+
+/// What is to be enforced.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The profile.
+    pub profile: Profile,
+    /// What may be read and written; canonical, existing paths.
+    pub grants: Grants,
+    /// Paths neither read nor written; they need not exist yet.
+    pub mask: Vec<PathBuf>,
+    /// Paths read but not written; they need not exist yet.
+    pub freeze: Vec<PathBuf>,
+    /// Hook sources, which are among those to freeze.
+    pub sources: Sources,
+    /// Network of the command.
+    pub network: Network,
+    /// Environment of the command.
+    pub environment: Environment,
+}
+
+impl Plan {
+    /// True when nothing is limited, covered or blocked.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        !self.grants.limited && !self.covers() && self.network == Network::Open
+    }
+
+    /// True when something is to be masked or frozen.
+    #[must_use]
+    pub fn covers(&self) -> bool {
+        !self.mask.is_empty() || !self.freeze.is_empty()
+    }
+}
+
+/// Draws the plan. Missing write roots and hook slots are made, unless it is only to be explained.
+///
+/// # Errors
+/// A path that cannot be resolved, a glob outside the grammar or its limits, or a hook source
+/// that cannot be protected.
+pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
+    let profile = profile(surroundings::profile(args)?);
+    let mut sources = Sources::default();
+    if has_hooks(profile) && args.only.is_none_or(|only| only == Mechanism::Mounts) && !args.explain
+    {
+        sources = Sources::prepare(&around.grok_home)?;
+    }
+    let mut plan = Plan {
+        profile,
+        grants: grants(profile, args, around)?,
+        mask: mask(args, around)?,
+        freeze: freeze(args, around)?,
+        sources,
+        network: args.network.map_or(profile.network(), network),
+        environment: Environment::of(args.env_policy.as_deref())?,
+    };
+    plan.freeze.extend(plan.sources.paths());
+    if profile == Profile::WorkspaceWrite {
+        plan.freeze.extend(metadata::of(&plan.grants.write)?);
+    }
+    let root = Path::new("/");
+    if plan.mask.iter().chain(&plan.freeze).any(|path| path == root) {
+        return Err(Refusal::at("everything would be covered", root, "name what lies below"));
+    }
+    Ok(plan)
+}
+
+/// Profiles that protect the hook sources.
+fn has_hooks(profile: Profile) -> bool {
+    match profile {
+        Profile::Workspace | Profile::ReadOnly | Profile::Strict => true,
+        Profile::Devbox | Profile::WorkspaceWrite | Profile::Off => false,
+    }
+}
+
+/// The grants of the profile and the options, with canonical paths.
+fn grants(profile: Profile, args: &Args, around: &Surroundings) -> Result<Grants, Refusal> {
+    let mut grants = grants::of(profile, around, &grants::Host);
+    if !grants.limited {
+        return Ok(grants);
+    }
+    grants.read.extend(args.read_only.iter().map(|path| around.cwd.join(path)));
+    grants.write.extend(args.read_write.iter().map(|path| around.cwd.join(path)));
+    if !args.explain {
+        make_missing(&grants.write)?;
+    }
+    for list in [&mut grants.read, &mut grants.write] {
+        // A root that does not exist grants nothing.
+        *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        list.sort();
+        list.dedup();
+    }
+    Ok(grants)
+}
+
+/// Makes the write roots that are missing.
+fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
+    for path in roots.iter().filter(|path| !path.exists()) {
+        std::fs::create_dir_all(path).map_err(|error| {
+            let what = format!("a write root cannot be made ({error})");
+            Refusal::at(what, path, "make it, or leave it out")
+        })?;
+    }
+    Ok(())
+}
+
+/// What `--deny` names, and what its globs match now.
+fn mask(args: &Args, around: &Surroundings) -> Result<Vec<PathBuf>, Refusal> {
+    let mut globs = Vec::new();
+    let mut paths = Vec::new();
+    for entry in &args.deny {
+        if is_glob(&entry.to_string_lossy()) {
+            globs.push(absolute_glob(Path::new(entry), around)?);
+        } else {
+            paths.extend(resolve::entry(&around.workspace.join(entry))?.all());
+        }
+    }
+    let refuse = |error: crate::glob::GlobError| {
+        Refusal::new(format!("a deny {error}"), "nothing was started")
+    };
+    let set = GlobSet::compile(&globs).map_err(refuse)?;
+    for path in set.expand(Limits::default()).map_err(refuse)? {
+        paths.extend(resolve::entry(&path)?.all());
+    }
+    Ok(paths)
+}
+
+/// A relative glob is meant inside the workspace, whose own name is no pattern.
+fn absolute_glob(glob: &Path, around: &Surroundings) -> Result<String, Refusal> {
+    let text = |path: &Path, what: &str| {
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            Refusal::at(format!("{what} is not UTF-8"), path, "deny it by exact paths")
+        })
+    };
+    let glob = text(glob, "a deny glob")?;
+    if glob.starts_with('/') {
+        return Ok(glob);
+    }
+    let workspace = text(&around.workspace, "the workspace of a relative glob")?;
+    if workspace.contains(['*', '?', '[', '{', '}', '\\']) {
+        let mend = "write the glob as an absolute one, or deny by exact paths";
+        let what = "the name of the workspace reads as a glob itself";
+        return Err(Refusal::at(what, &around.workspace, mend));
+    }
+    Ok(format!("{}/{glob}", workspace.trim_end_matches('/')))
+}
+
+/// What `--protect` names.
+fn freeze(args: &Args, around: &Surroundings) -> Result<Vec<PathBuf>, Refusal> {
+    let mut paths = Vec::new();
+    for entry in &args.protect {
+        paths.extend(resolve::entry(&around.workspace.join(entry)).map(Resolved::all)?);
+    }
+    Ok(paths)
+}
+
+fn profile(arg: ProfileArg) -> Profile {
+    match arg {
+        ProfileArg::Workspace => Profile::Workspace,
+        ProfileArg::ReadOnly => Profile::ReadOnly,
+        ProfileArg::Strict => Profile::Strict,
+        ProfileArg::Devbox => Profile::Devbox,
+        ProfileArg::WorkspaceWrite => Profile::WorkspaceWrite,
+        ProfileArg::Off => Profile::Off,
+    }
+}
+
+fn network(arg: NetworkArg) -> Network {
+    match arg {
+        NetworkArg::Open => Network::Open,
+        NetworkArg::Blocked => Network::Blocked,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Grants of each profile, and what the options add.

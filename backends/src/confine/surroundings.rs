@@ -1,0 +1,80 @@
+//! [`Surroundings`]: what the plan needs to know of the system, looked up once.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::args::{Args, ProfileArg};
+use super::refusal::Refusal;
+
+/// Folders of this user and this start; canonical where they exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// HOME.
+    pub home: PathBuf,
+    /// GROK_HOME as it was given, else `.grok` in HOME.
+    pub grok_home: PathBuf,
+    /// `$TMPDIR`, when it is a folder.
+    pub tmpdir: Option<PathBuf>,
+    /// Where the command is started.
+    pub cwd: PathBuf,
+}
+
+impl Surroundings {
+    /// Looks at the environment and the current folder.
+    ///
+    /// # Errors
+    /// The workspace or the current folder is no folder that can be entered.
+    pub fn look(args: &Args) -> Result<Self, Refusal> {
+        let cwd = env::current_dir().map_err(|error| {
+            Refusal::new(
+                format!("the current folder cannot be named: {error}"),
+                "start from a folder that exists",
+            )
+        })?;
+        let asked = args.workspace.clone().unwrap_or_else(|| cwd.clone());
+        let workspace = folder(&asked).ok_or_else(|| {
+            Refusal::at("the workspace is no folder", &asked, "name one with --workspace")
+        })?;
+        let home = set("HOME").map_or_else(|| PathBuf::from("/root"), PathBuf::from);
+        let home = home.canonicalize().unwrap_or(home);
+        let grok_home = set("GROK_HOME").map_or_else(|| home.join(".grok"), PathBuf::from);
+        if !grok_home.is_absolute() {
+            let mend = "give GROK_HOME an absolute path";
+            return Err(Refusal::at("GROK_HOME is relative", &grok_home, mend));
+        }
+        let tmpdir = set("TMPDIR").and_then(|path| folder(Path::new(&path)));
+        Ok(Self { workspace, home, grok_home, tmpdir, cwd })
+    }
+}
+
+/// The profile that was asked for, on the command line or in the environment.
+///
+/// # Errors
+/// `$GROK_SANDBOX` names no profile.
+pub fn profile(args: &Args) -> Result<ProfileArg, Refusal> {
+    if let Some(profile) = args.profile {
+        return Ok(profile);
+    }
+    let Some(name) = set("GROK_SANDBOX") else {
+        return Ok(ProfileArg::Workspace);
+    };
+    ProfileArg::from_str(&name.to_string_lossy(), false).map_err(|_| {
+        let mend = "set it to workspace, read-only, strict, devbox, workspace-write or off";
+        Refusal::at("GROK_SANDBOX names no profile", Path::new(&name), mend)
+    })
+}
+
+/// A variable that is set and not empty.
+fn set(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The canonical path of a folder that exists.
+fn folder(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_dir())
+}

@@ -1,0 +1,85 @@
+//! Acts by direct calls, for what a shell would do in a roundabout way. Status 0 when the act
+//! worked, else 1 and the error on standard error.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::net::{AddressFamily, Protocol, SocketType, socket, socketpair};
+
+/// Performs one act.
+pub(crate) fn main(args: &[OsString]) -> i32 {
+    let args: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    match act(&args) {
+        Ok(()) => 0,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            1
+        }
+    }
+}
+
+fn act(args: &[&str]) -> io::Result<()> {
+    match args {
+        ["rename", from, to] => fs::rename(from, to),
+        ["link", from, to] => fs::hard_link(from, to),
+        ["swap", a, b] => {
+            let flags = rustix::fs::RenameFlags::EXCHANGE;
+            Ok(rustix::fs::renameat_with(rustix::fs::CWD, *a, rustix::fs::CWD, *b, flags)?)
+        }
+        ["socket", family, protocol] => {
+            let protocol = std::num::NonZeroU32::new(number(protocol)?).map(Protocol::from_raw);
+            open_socket(number(family)?, protocol)
+        }
+        ["socket", family] => open_socket(number(family)?, None),
+        ["socketpair"] => {
+            let kind = SocketType::STREAM;
+            Ok(socketpair(AddressFamily::UNIX, kind, rustix::net::SocketFlags::empty(), None)
+                .map(drop)?)
+        }
+        ["unix", path] => talk(path),
+        ["unshare"] => Ok(unshare(CloneFlags::CLONE_NEWUSER)?),
+        ["mount", path] => Ok(rustix::mount::mount(
+            "none",
+            *path,
+            "tmpfs",
+            rustix::mount::MountFlags::empty(),
+            None,
+        )?),
+        ["fsopen"] => {
+            Ok(rustix::mount::fsopen("tmpfs", rustix::mount::FsOpenFlags::empty()).map(drop)?)
+        }
+        ["thread"] => std::thread::spawn(|| ()).join().map_err(|_| io::Error::other("thread")),
+        ["kill", pid] => {
+            let pid =
+                nix::unistd::Pid::from_raw(number(pid)?.try_into().map_err(io::Error::other)?);
+            Ok(nix::sys::signal::kill(pid, None)?)
+        }
+        ["sid"] => {
+            let sid = rustix::process::getsid(None)?;
+            writeln!(io::stdout(), "{}", sid.as_raw_nonzero())
+        }
+        _ => Err(io::Error::other(format!("no act: {args:?}"))),
+    }
+}
+
+fn number(text: &str) -> io::Result<u32> {
+    text.parse().map_err(io::Error::other)
+}
+
+fn open_socket(family: u32, protocol: Option<Protocol>) -> io::Result<()> {
+    let family = AddressFamily::from_raw(family.try_into().map_err(io::Error::other)?);
+    let kind = if family == AddressFamily::NETLINK { SocketType::RAW } else { SocketType::STREAM };
+    Ok(socket(family, kind, protocol).map(drop)?)
+}
+
+/// A conversation over a socket with a path.
+fn talk(path: &str) -> io::Result<()> {
+    let listener = UnixListener::bind(path)?;
+    let mut client = UnixStream::connect(path)?;
+    client.write_all(b"x")?;
+    let mut byte = [0];
+    listener.accept()?.0.read_exact(&mut byte)
+}

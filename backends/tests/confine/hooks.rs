@@ -1,0 +1,73 @@
+//! GROK_HOME and the hook sources in it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::check::{Outcome, Test, ensure, test};
+use crate::world::World;
+
+pub(crate) fn all() -> Vec<Test> {
+    vec![
+        test("slots_are_made_and_not_written", slots_are_made_and_not_written),
+        test("targets_of_the_registry_are_protected", targets_of_the_registry_are_protected),
+        test("symlinked_grok_home_is_refused", symlinked_grok_home_is_refused),
+        test("linked_hook_file_is_refused", linked_hook_file_is_refused),
+        test("missing_target_is_refused", missing_target_is_refused),
+        test("devbox_leaves_hooks_alone", devbox_leaves_hooks_alone),
+    ]
+}
+
+fn slots_are_made_and_not_written(world: &World) -> Outcome {
+    for profile in ["workspace", "read-only", "strict"] {
+        let options = ["--sandbox", profile];
+        world.allowed(
+            &options,
+            "cat ~/.grok/hooks-paths && ls ~/.grok/hooks && echo x > ~/.grok/x",
+        )?;
+        world.denied(&options, "echo {} > ~/.grok/hooks/a.json && rm ~/.grok/hooks/a.json")?;
+        world.denied(&options, "echo x > ~/.grok/hooks-paths && : > ~/.grok/hooks-paths")?;
+        world.denied(&options, "cd ~/.grok && $EXE act rename hooks h && mv h hooks")?;
+        world.denied(&options, "$EXE act rename ~/.grok ~/g && mv ~/g ~/.grok")?;
+    }
+    ensure(world.at("home/.grok/hooks").is_dir(), "no slot was made")
+}
+
+fn targets_of_the_registry_are_protected(world: &World) -> Outcome {
+    world.write("work/tools/deep/hook.sh", "HOOK")?;
+    world.write("home/.grok/hooks-paths", &world.text("work/tools/deep/hook.sh"))?;
+    world.denied(&[], "echo x >> tools/deep/hook.sh")?;
+    world.denied(&[], "$EXE act rename tools t && mv t tools")?;
+    world.denied(&[], "$EXE act rename tools/deep tools/d && mv tools/d tools/deep")?;
+    world.allowed(&[], "grep -q HOOK tools/deep/hook.sh && echo x > tools/deep/beside")
+}
+
+fn symlinked_grok_home_is_refused(world: &World) -> Outcome {
+    world.folder("outside/real")?;
+    symlink(world.at("outside/real"), world.at("home/.grok")).map_err(|e| e.to_string())?;
+    world.refused(&[], "a symlink leads to hook sources")?;
+    let left = fs::read_dir(world.at("outside/real")).map_err(|e| e.to_string())?.count();
+    ensure(left == 0, "the target of the link was changed")?;
+    fs::remove_file(world.at("home/.grok")).map_err(|e| e.to_string())?;
+    world.folder("home/.grok")?;
+    world.allowed(&[], "true")
+}
+
+fn linked_hook_file_is_refused(world: &World) -> Outcome {
+    world.write("home/.grok/hooks/a.json", "{}")?;
+    world.allowed(&[], "true")?;
+    fs::hard_link(world.at("home/.grok/hooks/a.json"), world.at("work/alias"))
+        .map_err(|e| e.to_string())?;
+    world.refused(&[], "second hard link")
+}
+
+fn missing_target_is_refused(world: &World) -> Outcome {
+    world.write("home/.grok/hooks-paths", &world.text("work/hook.sh"))?;
+    world.refused(&[], "hook.sh")?;
+    world.write("work/hook.sh", "")?;
+    world.allowed(&[], "true")
+}
+
+fn devbox_leaves_hooks_alone(world: &World) -> Outcome {
+    world.folder("home/.grok/hooks")?;
+    world.allowed(&["--sandbox", "devbox"], "echo {} > ~/.grok/hooks/a.json")
+}

@@ -1,0 +1,65 @@
+//! System calls, network, namespaces, other processes.
+
+use crate::check::{Outcome, Test, ensure, test};
+use crate::world::World;
+
+pub(crate) fn all() -> Vec<Test> {
+    vec![
+        test("blocked_network_has_local_sockets_only", blocked_network_has_local_sockets_only),
+        test("open_network_has_all_sockets", open_network_has_all_sockets),
+        test("no_namespace_can_be_made", no_namespace_can_be_made),
+        test("threads_work", threads_work),
+        test("processes_outside_are_out_of_reach", processes_outside_are_out_of_reach),
+        test("no_privilege_is_left", no_privilege_is_left),
+    ]
+}
+
+fn blocked_network_has_local_sockets_only(world: &World) -> Outcome {
+    let options = ["--network", "blocked"];
+    // AF_INET, AF_INET6, and netlink other than route (NETLINK_KOBJECT_UEVENT, NETLINK_GENERIC).
+    for act in ["2", "10", "16 15", "16 16"] {
+        world.denied(&options, &format!("$EXE act socket {act}"))?;
+    }
+    world.allowed(&options, "$EXE act socket 1 && $EXE act socket 16 && $EXE act socket 16 0")?;
+    world.allowed(&options, "$EXE act socketpair && $EXE act unix $TMPDIR/s && $EXE act unix s")?;
+    for profile in ["read-only", "strict", "workspace-write"] {
+        world.denied(&["--sandbox", profile], "$EXE act socket 2")?;
+    }
+    world.denied(&["--sandbox", "off", "--network", "blocked"], "$EXE act socket 2")
+}
+
+fn open_network_has_all_sockets(world: &World) -> Outcome {
+    world.allowed(&[], "$EXE act socket 2 && $EXE act socket 10")?;
+    world.allowed(&["--sandbox", "strict", "--network", "open"], "$EXE act socket 2")
+}
+
+fn no_namespace_can_be_made(world: &World) -> Outcome {
+    world.denied(&[], "$EXE act unshare")?;
+    world.denied(&[], "unshare -Ur true")?;
+    let inside = world.confined(&[], "$EXE act fsopen; $EXE act mount $W/work")?;
+    ensure(inside.err.matches("Operation not permitted").count() == 2, &inside.err)
+}
+
+fn threads_work(world: &World) -> Outcome {
+    world.allowed(&["--sandbox", "strict"], "$EXE act thread")
+}
+
+fn processes_outside_are_out_of_reach(world: &World) -> Outcome {
+    world.with_victim(|pid| {
+        world.denied(&[], &format!("$EXE act kill {pid}"))?;
+        world.denied(&[], &format!("cat /proc/{pid}/environ"))?;
+        world.denied(&[], &format!("ls /proc/{pid}/root/"))
+    })?;
+    world.allowed(&[], "sleep 60 & $EXE act kill $! && kill $!")
+}
+
+fn no_privilege_is_left(world: &World) -> Outcome {
+    for profile in ["workspace", "strict"] {
+        let status = world.confined(&["--sandbox", profile], "cat /proc/self/status")?.out;
+        for line in ["CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "NoNewPrivs:\t1"] {
+            ensure(status.contains(line), &format!("{line} is not in {status}"))?;
+        }
+    }
+    let status = world.confined(&["--sandbox", "workspace"], "cat /proc/self/status")?.out;
+    ensure(status.contains("CapBnd:\t0000000000000000"), &status)
+}

@@ -1,0 +1,54 @@
+//! The sandbox run for real. This one executable is the test runner, the sandbox (`confine ARGS`)
+//! and the command inside (`act NAME ARGS`).
+//!
+//! Every denial has its control: the same act, by the same user, without the sandbox, works. As
+//! root every test runs twice, as root and as nobody.
+
+#[cfg(target_os = "linux")]
+mod act;
+#[cfg(target_os = "linux")]
+mod check;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod hooks;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
+mod life;
+#[cfg(target_os = "linux")]
+mod mechanisms;
+#[cfg(target_os = "linux")]
+mod world;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    match args.first().and_then(|arg| arg.to_str()) {
+        Some("confine") => std::process::exit(sandproof_backends::confine::main(&args[1..])),
+        Some("act") => std::process::exit(act::main(&args[1..])),
+        _ => run(),
+    }
+}
+
+/// Runs all tests, as every user there is.
+#[cfg(target_os = "linux")]
+fn run() {
+    let mut trials = Vec::new();
+    for user in world::users() {
+        for test in
+            [files::all(), hooks::all(), kernel::all(), life::all(), mechanisms::all()].concat()
+        {
+            let name = format!("{}::{}", user.name, test.name);
+            let user = user.clone();
+            trials.push(libtest_mimic::Trial::test(name, move || {
+                (test.run)(&world::World::new(&user)?).map_err(Into::into)
+            }));
+        }
+    }
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials).exit();
+}
+
+/// On other systems there is nothing to run yet.
+#[cfg(not(target_os = "linux"))]
+fn main() {}

@@ -1,0 +1,70 @@
+//! Mechanisms that are missing, and mechanisms alone.
+
+use crate::check::{Outcome, Test, ensure, test};
+use crate::world::World;
+
+pub(crate) fn all() -> Vec<Test> {
+    vec![
+        test("a_missing_mechanism_is_a_refusal", a_missing_mechanism_is_a_refusal),
+        test("a_missing_second_layer_is_not", a_missing_second_layer_is_not),
+        test("fail_open_starts_and_says_so", fail_open_starts_and_says_so),
+        test("landlock_alone", landlock_alone),
+        test("seccomp_alone", seccomp_alone),
+        test("mounts_alone", mounts_alone),
+        test("alone_refuses_what_it_cannot", alone_refuses_what_it_cannot),
+    ]
+}
+
+fn a_missing_mechanism_is_a_refusal(world: &World) -> Outcome {
+    for mechanism in ["landlock", "seccomp", "mounts"] {
+        world.refused(&["--without", mechanism], mechanism)?;
+    }
+    world.allowed(&["--sandbox", "off", "--without", "landlock"], "true")
+}
+
+fn a_missing_second_layer_is_not(world: &World) -> Outcome {
+    let without = ["--network", "blocked", "--without", "network-namespace"];
+    world.denied(&without, "$EXE act socket 2")?;
+    let strict = [&without[..], &["--strict-enforcement"]].concat();
+    world.refused(&strict, "network-namespace")
+}
+
+fn fail_open_starts_and_says_so(world: &World) -> Outcome {
+    let options = ["--without", "mounts", "--fail-open", "--deny", "secret"];
+    let ran = world.confined(&options, "cat secret; echo x > $W/outside/new")?;
+    ensure(ran.out == "SECRET", &format!("{ran:?}"))?;
+    ensure(ran.err.contains("confine: not enforced: denied"), &ran.err)?;
+    ensure(!world.at("outside/new").exists(), "Landlock was lost as well")
+}
+
+fn landlock_alone(world: &World) -> Outcome {
+    let options = ["--only", "landlock"];
+    world.denied(&options, "echo x > $W/outside/new && rm $W/outside/new")?;
+    world.allowed(&options, "cat secret && echo x > new")?;
+    world.allowed(&options, "chmod 600 $W/outside/far")?;
+    let strict = ["--only", "landlock", "--sandbox", "strict", "--network", "open"];
+    world.denied(&strict, "cat $W/outside/far")
+}
+
+fn seccomp_alone(world: &World) -> Outcome {
+    let options = ["--only", "seccomp", "--sandbox", "off", "--network", "blocked"];
+    world.denied(&options, "$EXE act socket 2")?;
+    world.denied(&options, "$EXE act unshare")?;
+    world.allowed(&options, "echo x > $W/outside/new")
+}
+
+fn mounts_alone(world: &World) -> Outcome {
+    let options = ["--only", "mounts", "--deny", "secret", "--protect", "plain"];
+    world.denied(&options, "cat secret")?;
+    world.denied(&options, "echo PLAIN > plain")?;
+    world.denied(&options, "echo x > $W/outside/new && rm $W/outside/new")?;
+    world.denied(&options, "chmod 640 $W/outside/far")?;
+    world.allowed(&options, "echo x > new && $EXE act socket 2")
+}
+
+fn alone_refuses_what_it_cannot(world: &World) -> Outcome {
+    world.refused(&["--only", "landlock", "--deny", "secret"], "cannot express")?;
+    world.refused(&["--only", "landlock", "--network", "blocked"], "cannot express")?;
+    world.refused(&["--only", "seccomp"], "cannot express")?;
+    world.refused(&["--only", "mounts", "--network", "blocked"], "cannot express")
+}

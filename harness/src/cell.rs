@@ -1,0 +1,264 @@
+//! Runs the cells of one route: its control arm once, then each subject, and judges them.
+
+use std::path::{Path, PathBuf};
+
+use sandproof_backends::{Backend, Express};
+use sandproof_backends::bare::Bare;
+use sandproof_reports::{Arms, Reason, Record, Verdict};
+use sandproof_scenarios::effect::StartEffect;
+use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario, Step};
+
+use crate::arm::{self, ArmError, Bench, Outcome, Plan};
+use crate::evidence::{Arm, Evidence, Start};
+use crate::judge::{Expected, Judgement, Standing, judge};
+use crate::plan::{Cell, PLATFORM, Ready, blank};
+
+/// Longest evidence of a record, in bytes.
+const EVIDENCE_LIMIT: usize = 4096;
+
+/// Runs the control arm of a route.
+///
+/// # Errors
+/// The harness itself failed.
+pub fn control(
+    bench: &Bench<'_>,
+    scenario: &Scenario,
+    route: (&str, &Route),
+) -> Result<Outcome, ArmError> {
+    let backend = Bare::default();
+    let profile = Profile::Off;
+    let given = &scenario.given;
+    arm::run(bench, &Plan { scenario, route, given, backend: &backend, profile, name: "control" })
+}
+
+/// Runs the sandboxed arms of one cell and judges them.
+#[must_use]
+pub fn run(
+    bench: &Bench<'_>,
+    cell: &Cell<'_>,
+    ready: &Ready,
+    control: &Result<Outcome, ArmError>,
+    user: &str,
+) -> Record {
+    let record = blank(cell, ready, user);
+    if let Some(reason) = &cell.skip {
+        return Record { verdict: Verdict::Skip, reason: Some(reason.clone()), ..record };
+    }
+    match sandboxed(bench, cell, ready, control) {
+        Ok(arms) => judged(record, cell, ready, arms),
+        Err(ArmError::Unsupported(what)) => {
+            let reason = Reason::new("backend-cannot", format!("{}: {what}", ready.backend.name()));
+            Record { verdict: Verdict::Skip, reason: Some(reason), ..record }
+        }
+        Err(ArmError::Harness(why)) => {
+            let reason = Some(Reason::new("harness", why));
+            Record { verdict: Verdict::Inconclusive, reason, ..record }
+        }
+    }
+}
+
+/// All arms of one cell.
+struct AllArms<'a> {
+    control: &'a Outcome,
+    subject: Outcome,
+    twin: Option<Outcome>,
+}
+
+fn sandboxed<'a>(
+    bench: &Bench<'_>,
+    cell: &Cell<'_>,
+    ready: &Ready,
+    control: &'a Result<Outcome, ArmError>,
+) -> Result<AllArms<'a>, ArmError> {
+    let control = match control {
+        Ok(control) => control,
+        Err(error) => return Err(ArmError::Harness(format!("control arm: {error}"))),
+    };
+    let backend = ready.backend.as_ref();
+    let (scenario, route, profile) = (cell.scenario, cell.route, cell.profile);
+    let given = &scenario.given;
+    let plan = Plan { scenario, route, given, backend, profile, name: "subject" };
+    let subject = arm::run(bench, &plan)?;
+    let twin = match &scenario.twin {
+        None => None,
+        Some(twin) => {
+            let given = &sandproof_scenarios::fixture::replaced(given, twin);
+            Some(arm::run(bench, &Plan { given, name: "twin", ..plan })?)
+        }
+    };
+    Ok(AllArms { control, subject, twin })
+}
+
+fn judged(record: Record, cell: &Cell<'_>, ready: &Ready, arms: AllArms<'_>) -> Record {
+    let gap = gap(ready.backend.as_ref(), cell);
+    let standing = Standing::of(cell.scenario.promise.on(PLATFORM), gap.as_deref());
+    let mut subject = arms.subject.arm.clone();
+    subject.residue = residue(cell, &arms.subject, arms.control);
+    let evidence = Evidence {
+        control: arms.control.arm.clone(),
+        subject,
+        twin: arms.twin.as_ref().map(|twin| twin.arm.clone()),
+    };
+    let judgement = judge(expected(cell), &standing, &evidence);
+    let Judgement { verdict, detail, reason, exceeds } = judgement;
+    let mut record = Record {
+        verdict,
+        detail,
+        reason: reason.map(|(code, text)| Reason::new(code, text)),
+        exceeds,
+        layer: arms.subject.layer.map(str::to_owned),
+        receipt: arms.subject.receipt.iter().map(receipt).collect(),
+        arms: Arms {
+            control: word(&evidence.control).into(),
+            subject: word(&evidence.subject).into(),
+            twin: evidence.twin.as_ref().map(|twin| word(twin).into()),
+        },
+        evidence: sandproof_reports::escape::evidence(story(&evidence, &arms).as_bytes()),
+        ..record
+    };
+    let milliseconds = |outcome: &Outcome| (outcome.time.as_micros() as f64 / 1000.0).into();
+    record.timing.insert("control-ms".into(), milliseconds(arms.control));
+    record.timing.insert("subject-ms".into(), milliseconds(&arms.subject));
+    if let Some(twin) = &arms.twin {
+        record.timing.insert("twin-ms".into(), milliseconds(twin));
+    }
+    if let Some(kept) = &arms.subject.kept {
+        record.timing.insert("arena".into(), kept.display().to_string().into());
+    }
+    record
+}
+
+fn expected(cell: &Cell<'_>) -> Expected {
+    match (&cell.scenario.expect, cell.route.1.effects.start) {
+        (Expectation::Works, _) => Expected::Works,
+        (Expectation::Then, Some(StartEffect::Refused)) => Expected::Refusal,
+        (Expectation::Then, None) => Expected::Effects,
+    }
+}
+
+/// The words of the vendor's documented gap that covers this cell.
+fn gap(backend: &dyn Backend, cell: &Cell<'_>) -> Option<String> {
+    let route = format!("{}/{}", cell.scenario.id, cell.route.0);
+    let covers = |id: &str| id == cell.scenario.id || id == route;
+    let gap = backend.gaps().iter().find(|g| g.platforms.contains(&PLATFORM) && covers(&g.id))?;
+    Some(format!("{} ({})", gap.says, gap.link))
+}
+
+/// What changed under the subject, not in the control arm, and is named by no step or effect.
+fn residue(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> {
+    let mut named: Vec<PathBuf> = Vec::new();
+    let steps = cell.route.1.steps.iter().chain(&cell.scenario.still_works);
+    steps.for_each(|step| name_paths(step, &mut named));
+    named.extend(cell.route.1.effects.paths.keys().map(|path| path.to_string().into()));
+    let explained = |path: &Path| control.changes.contains_key(path) || named.iter().any(|n| n == path);
+    let changed = subject.changes.iter().filter(|(path, _)| !explained(path));
+    let changed = changed.map(|(path, how)| format!("{} {how}", path.display()));
+    changed.chain(subject.left.iter().map(|what| format!("{what} left behind"))).collect()
+}
+
+/// Room paths that a step names.
+fn name_paths(step: &Step, named: &mut Vec<PathBuf>) {
+    if let Step::Again(steps) = step {
+        steps.iter().for_each(|step| name_paths(step, named));
+    }
+    collect_paths(&serde_json::to_value(step).unwrap_or_default(), named);
+}
+
+fn collect_paths(value: &serde_json::Value, named: &mut Vec<PathBuf>) {
+    match value {
+        serde_json::Value::String(text) => named.push(text.into()),
+        serde_json::Value::Array(items) => items.iter().for_each(|v| collect_paths(v, named)),
+        serde_json::Value::Object(map) => map.values().for_each(|v| collect_paths(v, named)),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
+}
+
+fn receipt(item: &sandproof_backends::ReceiptItem) -> String {
+    match &item.express {
+        Express::Expressed => format!("{}: expressed", item.item),
+        Express::Approximated(how) => format!("{}: approximated ({how})", item.item),
+    }
+}
+
+/// What an arm did, in one word.
+fn word(arm: &Arm) -> &'static str {
+    match &arm.start {
+        Start::Never { .. } => return "refused",
+        Start::Hung => return "hung",
+        Start::Unstartable(_) => return "unstartable",
+        Start::Ran => {}
+    }
+    if arm.disturbed.is_some() {
+        return "cut-short";
+    }
+    if arm.clauses.is_empty() {
+        let all = arm.attempts.iter().all(crate::evidence::Attempted::done);
+        return if all { "worked" } else { "blocked" };
+    }
+    if arm.clauses.iter().all(|clause| clause.held == Some(true)) { "held" } else { "broke" }
+}
+
+/// What was seen, arm by arm, for the record.
+fn story(evidence: &Evidence, arms: &AllArms<'_>) -> String {
+    let mut text = String::new();
+    let mut tell = |name: &str, arm: &Arm, outcome: &Outcome| {
+        text.push_str(&format!("{name}: {}", arm::story(&arm.attempts)));
+        if !arm.still_works.is_empty() {
+            text.push_str(&format!("\n  still-works: {}", arm::story(&arm.still_works)));
+        }
+        let broken = arm.clauses.iter().filter(|c| c.held != Some(true));
+        for clause in broken {
+            text.push_str(&format!("\n  not {}: {}", clause.name, clause.seen));
+        }
+        let said: String = outcome.said.trim().chars().take(600).collect();
+        if !said.is_empty() {
+            text.push_str(&format!("\n  said: {said}"));
+        }
+        text.push('\n');
+    };
+    tell("subject", &evidence.subject, &arms.subject);
+    tell("control", &evidence.control, arms.control);
+    if let (Some(arm), Some(outcome)) = (&evidence.twin, &arms.twin) {
+        tell("twin", arm, outcome);
+    }
+    let mut end = text.len().min(EVIDENCE_LIMIT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+/// The record of a cell whose control arm alone was run: a pass says that the attack works, or
+/// that the function does.
+#[must_use]
+pub fn control_only(
+    cell: &Cell<'_>,
+    ready: &Ready,
+    control: &Result<Outcome, ArmError>,
+    user: &str,
+) -> Record {
+    let record = blank(cell, ready, user);
+    let outcome = match control {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let reason = Some(Reason::new("harness", error.to_string()));
+            return Record { verdict: Verdict::Inconclusive, reason, ..record };
+        }
+    };
+    // Judged against itself: what is left is the rule about duds.
+    let evidence = Evidence {
+        control: outcome.arm.clone(),
+        subject: outcome.arm.clone(),
+        twin: Some(outcome.arm.clone()),
+    };
+    let judgement = judge(expected(cell), &Standing::Enforced, &evidence);
+    let dud = judgement.verdict == Verdict::Inconclusive;
+    Record {
+        verdict: if dud { Verdict::Inconclusive } else { Verdict::Pass },
+        reason: judgement.reason.filter(|_| dud).map(|(code, text)| Reason::new(code, text)),
+        arms: Arms { control: word(&outcome.arm).into(), subject: "not-run".into(), twin: None },
+        evidence: sandproof_reports::escape::evidence(arm::story(&outcome.arm.attempts).as_bytes()),
+        ..record
+    }
+}

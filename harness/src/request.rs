@@ -1,0 +1,207 @@
+//! [`Request`]: a run as it was asked for, in plain data, so that it can be handed to a child
+//! process of another user; and how the engine carries it out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sandproof_backends::host::Host;
+use sandproof_backends::manifest::parse_manifest;
+use sandproof_backends::mechanism::{self, Confine};
+use sandproof_backends::{Backend, registry};
+use sandproof_reports::Header;
+use sandproof_scenarios::{Capability, Profile, Scenario, load};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{self, Absent, EngineError, Event, Settings, Work};
+use crate::plan::{Ready, Selection};
+use crate::provenance;
+
+/// A run as it was asked for. Everything has been checked before; the engine checks again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Request {
+    /// Ids and texts of the scenarios.
+    pub scenarios: Vec<(String, String)>,
+    /// Names of backends, or manifests by name and text; empty: the default.
+    pub backends: Vec<Wanted>,
+    /// Substrings of cell names.
+    pub filters: Vec<String>,
+    /// The filters are whole names.
+    pub exact: bool,
+    /// Only these profiles.
+    pub profiles: Vec<Profile>,
+    /// Only these tags.
+    pub tags: Vec<String>,
+    /// Part K of N.
+    pub partition: Option<(u64, u64)>,
+    /// Workers.
+    pub jobs: usize,
+    /// Milliseconds of one arm.
+    pub timeout: u64,
+    /// Words come from it.
+    pub seed: u64,
+    /// `--arena-root`.
+    pub arena_root: Option<PathBuf>,
+    /// Leave arenas behind.
+    pub keep_arena: bool,
+    /// Stop at the first red verdict.
+    pub fail_fast: bool,
+    /// Control arms only.
+    pub control_only: bool,
+    /// Mechanisms taken away from `confine`.
+    pub without: Vec<String>,
+    /// Capabilities of the host that must be there.
+    pub required: Vec<String>,
+}
+
+/// A backend that was named.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// One that is known.
+    Name(String),
+    /// A manifest: how the user names the file, and its text.
+    Manifest(String, String),
+}
+
+/// Carries a request out in this process, as this user.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn carry_out(request: &Request, sink: &mut dyn FnMut(Event)) -> Result<(), EngineError> {
+    let scenarios = scenarios(request)?;
+    let settings = settings(request);
+    let root = engine::arena_root(&settings)?;
+    let host = Host::measure(root.executable());
+    let (backends, absent) = backends(request, root.executable())?;
+    let user = provenance::user_name();
+    let provenance = provenance::of_run(&host, &backends, request, &user);
+    let lacking: Vec<Absent> = request.required.iter().filter_map(|w| lacking(w, &host)).collect();
+    let work = Work {
+        scenarios: &scenarios,
+        backends: &backends,
+        absent: absent.into_iter().chain(lacking).collect(),
+        host: &host,
+        header: Header { kind: "header".into(), schema: sandproof_reports::record::SCHEMA, provenance },
+        base_env: base_env(&user),
+        user,
+    };
+    engine::run(&root, &settings, work, sink)
+}
+
+fn scenarios(request: &Request) -> Result<Vec<Scenario>, EngineError> {
+    let load = |(id, text): &(String, String)| {
+        load::scenario(text, id, Some(id)).map_err(|complaints| {
+            let text: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+            EngineError::Failed(text.join("\n"))
+        })
+    };
+    request.scenarios.iter().map(load).collect()
+}
+
+fn settings(request: &Request) -> Settings {
+    Settings {
+        selection: Selection {
+            filters: request.filters.clone(),
+            exact: request.exact,
+            profiles: request.profiles.clone(),
+            tags: request.tags.clone(),
+            partition: request.partition,
+        },
+        jobs: request.jobs,
+        timeout: Duration::from_millis(request.timeout),
+        seed: request.seed,
+        arena_root: request.arena_root.clone(),
+        keep_arena: request.keep_arena,
+        fail_fast: request.fail_fast,
+        control_only: request.control_only,
+        simulated: (!request.without.is_empty())
+            .then(|| format!("confine without {}", request.without.join(", "))),
+    }
+}
+
+/// The backends of a run: the named ones, all gating; or `confine`, gating, and every product.
+///
+/// # Errors
+/// A name or manifest that is wrong.
+fn backends(
+    request: &Request,
+    executable: &Path,
+) -> Result<(Vec<Ready>, Vec<Absent>), EngineError> {
+    let mut wanted: Vec<(Box<dyn Backend>, bool)> = Vec::new();
+    for one in &request.backends {
+        wanted.push((named(one, executable, &request.without)?, true));
+    }
+    if request.backends.is_empty() {
+        wanted.push((named(&Wanted::Name("confine".into()), executable, &request.without)?, true));
+        wanted.extend(registry::products().into_iter().map(|backend| (backend, false)));
+    }
+    let (mut ready, mut absent) = (Vec::new(), Vec::new());
+    for (backend, gating) in wanted {
+        match backend.detect() {
+            Ok(subject) => ready.push(Ready { backend, subject, gating }),
+            Err(lack) => absent.push(Absent {
+                backend: backend.name().to_owned(),
+                named: gating,
+                why: lack.why,
+                mend: lack.mend,
+            }),
+        }
+    }
+    Ok((ready, absent))
+}
+
+/// A backend by name or manifest.
+///
+/// # Errors
+/// A name that is not known, a manifest with mistakes.
+pub fn named(
+    wanted: &Wanted,
+    executable: &Path,
+    without: &[String],
+) -> Result<Box<dyn Backend>, EngineError> {
+    let refused = EngineError::Refused;
+    match wanted {
+        Wanted::Name(name) if name == "confine" => {
+            let without = without.iter().map(|word| mechanism::by_name(word));
+            let without = without.collect::<Result<Vec<_>, String>>().map_err(refused)?;
+            Ok(Box::new(Confine::new(executable.to_path_buf(), without)))
+        }
+        Wanted::Name(name) => registry::by_name(name, executable)
+            .ok_or_else(|| refused(format!("no backend is named `{name}`"))),
+        Wanted::Manifest(origin, text) => match parse_manifest(text, origin) {
+            Ok(backend) => Ok(Box::new(backend)),
+            Err(complaints) => {
+                let text: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+                Err(refused(text.join("\n")))
+            }
+        },
+    }
+}
+
+/// A required capability of the host that it does not have.
+fn lacking(word: &str, host: &Host) -> Option<Absent> {
+    let capability: Capability = word.parse().ok().filter(|c: &Capability| c.of_host())?;
+    let lack = host.has(capability).err()?;
+    Some(Absent {
+        backend: format!("required {capability}"),
+        named: true,
+        why: lack.what,
+        mend: lack.mend,
+    })
+}
+
+/// What every arm's environment begins with: nothing of the caller's but PATH.
+fn base_env(user: &str) -> BTreeMap<String, String> {
+    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into());
+    [
+        ("PATH", path.as_str()),
+        ("LANG", "C.UTF-8"),
+        ("SHELL", "/bin/sh"),
+        ("TERM", "dumb"),
+        ("USER", user),
+        ("LOGNAME", user),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .into()
+}
