@@ -18,6 +18,7 @@ crate::tests![
     leaves_namespaces,
     mounts_stay_inside,
     abilities_agree_with_attempts,
+    hello_needs_no_proc,
 ];
 
 fn call(abi: Abi, name: &str, args: &[i64]) -> Attempt {
@@ -175,4 +176,26 @@ fn abilities_agree_with_attempts() {
     assert_eq!(abilities.seccomp, filters, "{abilities:?}");
     assert_eq!(abilities.tty, Path::new("/dev/ptmx").exists(), "{abilities:?}");
     assert_eq!(abilities.userns, abilities.userns_errno.is_none());
+}
+
+fn hello_needs_no_proc() {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::CloneFlags;
+    let mut command = crate::client::probe();
+    sandproof_probes::sys::before_exec(&mut command, || {
+        nix::sched::unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+        mount(Some("none"), "/proc", Some("tmpfs"), MsFlags::empty(), None::<&str>)?;
+        sandproof_probes::sys::no_new_privs()
+    });
+    if !abilities().userns {
+        assert!(command.spawn().is_err());
+        return;
+    }
+    let mut probe = Probe::spawn(&mut command);
+    let hello = probe.hello();
+    assert!(hello.no_new_privs && hello.namespaces.is_empty());
+    assert_eq!((hello.seccomp, hello.capabilities.len()), (0, 16));
+    probe.begin();
+    printed(&probe.attempt(shell("echo works", Path::new("/"))), "works\n");
+    probe.bye();
 }
