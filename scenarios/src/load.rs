@@ -142,22 +142,20 @@ pub fn folder(dir: &Path) -> Result<Vec<Scenario>, Vec<Complaint>> {
 /// Reads every scenario below a folder; what is wrong and what is worth a look, in file order.
 #[must_use]
 pub fn folder_checked(dir: &Path) -> (Vec<Scenario>, Vec<Complaint>) {
-    let mut found = Found::default();
-    found.walk(dir);
-    found.files.sort();
-    if found.files.is_empty() && found.complaints.is_empty() {
+    let (files, mut complaints) = yaml_files(dir);
+    if files.is_empty() && complaints.is_empty() {
         let shown = dir.display().to_string();
         let message = format!("no scenario (`*.yaml`) in `{shown}` or below it");
-        found.complaints.push(Complaint::whole(&shown, message, &shown));
+        complaints.push(Complaint::whole(&shown, message, &shown));
     }
     let mut scenarios = Vec::new();
-    for file in &found.files {
-        let Checked { scenario, complaints } = one_of(dir, file);
-        scenarios.extend(scenario);
-        found.complaints.extend(complaints);
+    for file in &files {
+        let checked = one_of(dir, file);
+        scenarios.extend(checked.scenario);
+        complaints.extend(checked.complaints);
     }
     scenarios.sort_by(|a, b| a.id.cmp(&b.id));
-    (scenarios, found.complaints)
+    (scenarios, complaints)
 }
 
 /// One file of a folder; its path there is its id.
@@ -182,6 +180,14 @@ fn id_of(dir: &Path, file: &Path) -> Option<String> {
     let relative = file.strip_prefix(dir).ok()?.with_extension("");
     let parts: Option<Vec<&str>> = relative.iter().map(|part| part.to_str()).collect();
     parts.map(|parts| parts.join("/"))
+}
+
+/// Every `*.yaml` below a folder, sorted, and what is wrong with the rest.
+pub(crate) fn yaml_files(dir: &Path) -> (Vec<PathBuf>, Vec<Complaint>) {
+    let mut found = Found::default();
+    found.walk(dir);
+    found.files.sort();
+    (found.files, found.complaints)
 }
 
 /// The files of a folder, and what is wrong with the rest.
