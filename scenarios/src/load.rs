@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::complaint::{Complaint, Fault, Level};
+use crate::complaint::{Complaint, Fault, Level, nearest};
 use crate::file::{RouteSpec, ScenarioFile};
 use crate::lint::{self, Finding};
 use crate::rules::{self, Check, merge};
 use crate::yaml::{self, Tree};
-use crate::{Effects, Expectation, Route, Scenario};
+use crate::{Effects, Expectation, Room, Route, Scenario};
 
 /// A file with everything that is to be said about it.
 #[derive(Clone, Debug)]
@@ -52,9 +52,10 @@ pub fn bytes(
 /// Reads one scenario and tells warnings too.
 #[must_use]
 pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked {
-    let refused = |faults| Checked {
-        scenario: None,
-        complaints: yaml::complaints(origin, text, Level::Error, faults),
+    let refused = |faults: Vec<Fault>| {
+        let faults = faults.into_iter().map(with_room).collect();
+        let complaints = yaml::complaints(origin, text, Level::Error, faults);
+        Checked { scenario: None, complaints }
     };
     let tree = match yaml::parse(text) {
         Ok(tree) => tree,
@@ -71,6 +72,16 @@ pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked 
     let complaints = unique(complaints);
     let bad = complaints.iter().any(|complaint| complaint.level == Level::Error);
     Checked { scenario: (!bad).then_some(scenario), complaints }
+}
+
+/// Suggests the nearest room for a path that begins with none.
+fn with_room(mut fault: Fault) -> Fault {
+    if fault.near.is_none() && fault.message.contains("does not begin with a room") {
+        let (first, rest) = fault.word.split_once('/').unwrap_or((&fault.word, ""));
+        let room = nearest(first, Room::ALL.map(Room::name));
+        fault.near = room.map(|room| format!("{room}/{rest}").trim_end_matches('/').to_owned());
+    }
+    fault
 }
 
 /// A finding of lint at its place.

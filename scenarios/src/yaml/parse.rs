@@ -1,6 +1,8 @@
 //! Text to [`Tree`]: limits, and everything of YAML that this project does not want.
 
-use serde_saphyr::granit_parser::{self, Event, Marker, ScalarStyle, ScanError, Span, StrInput};
+use serde_saphyr::granit_parser::{
+    self, ErrorKind, Event, Marker, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
+};
 
 use super::{Entry, Key, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, Tree, Value};
 use crate::complaint::{Fault, Mark, short};
@@ -49,9 +51,9 @@ fn check_text(text: &str) -> Result<(), Fault> {
 enum Token {
     Document,
     Scalar { text: String, plain: bool },
-    List,
+    List { flow: bool },
     ListEnd,
-    Map,
+    Map { flow: bool },
     MapEnd,
     Alias,
     End,
@@ -65,9 +67,9 @@ fn token(event: Event<'_>) -> Option<Token> {
         Event::Scalar(text, style, ..) => {
             Token::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
         }
-        Event::SequenceStart(..) => Token::List,
+        Event::SequenceStart(style, ..) => Token::List { flow: style == StructureStyle::Flow },
         Event::SequenceEnd => Token::ListEnd,
-        Event::MappingStart(..) => Token::Map,
+        Event::MappingStart(style, ..) => Token::Map { flow: style == StructureStyle::Flow },
         Event::MappingEnd => Token::MapEnd,
         Event::Alias(_) | Event::UnresolvedAlias(_) => Token::Alias,
         Event::StreamEnd => Token::End,
@@ -81,6 +83,8 @@ struct Parser<'a> {
     events: granit_parser::Parser<'a, StrInput<'a>>,
     faults: Vec<Fault>,
     nodes: usize,
+    /// Where the `[` and `{` stand that are not closed yet.
+    brackets: Vec<Mark>,
 }
 
 impl<'a> Parser<'a> {
@@ -95,7 +99,7 @@ impl<'a> Parser<'a> {
             block_nesting_limit: MAX_DEPTH,
         };
         let events = granit_parser::Parser::new_from_str_with_options(text, options);
-        Self { text, events, faults: Vec::new(), nodes: 0 }
+        Self { text, events, faults: Vec::new(), nodes: 0, brackets: Vec::new() }
     }
 
     /// The next token of the document; anchors and tags are complained about on the way.
@@ -129,9 +133,9 @@ impl<'a> Parser<'a> {
                     let message = "`---` begins a second document; one file holds one";
                     return Err(Fault::new(mark(&span.start), message, "---"));
                 }
-                (Token::End, Some(root)) => return Ok(root),
-                (Token::End, None) => {
-                    return Err(Fault::new(mark(&span.start), "the file is empty", ""));
+                (Token::End, Some(root)) if !root.is_null() => return Ok(root),
+                (Token::End, _) => {
+                    return Err(Fault::new(Mark { line: 1, column: 1 }, "the file is empty", ""));
                 }
                 (_, _) => return Err(self.fault(mark(&span.start), "this is out of order")),
             }
@@ -149,8 +153,18 @@ impl<'a> Parser<'a> {
         }
         let value = match token {
             Token::Scalar { text, plain } => Value::Scalar { text, plain },
-            Token::List => self.sequence(at, depth + 1)?,
-            Token::Map => self.map(at, depth + 1)?,
+            Token::List { flow } => {
+                self.brackets.extend(flow.then_some(at));
+                let items = self.sequence(at, depth + 1)?;
+                self.brackets.truncate(self.brackets.len() - usize::from(flow));
+                items
+            }
+            Token::Map { flow } => {
+                self.brackets.extend(flow.then_some(at));
+                let entries = self.map(at, depth + 1)?;
+                self.brackets.truncate(self.brackets.len() - usize::from(flow));
+                entries
+            }
             Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 self.no_alias(span, word);
@@ -211,9 +225,9 @@ impl<'a> Parser<'a> {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 Err(Fault::new(at, alias_message(&word), word))
             }
-            Token::List
+            Token::List { .. }
             | Token::ListEnd
-            | Token::Map
+            | Token::Map { .. }
             | Token::MapEnd
             | Token::Document
             | Token::End => Err(self.fault(at, "a key is plain text, not a list or map")),
@@ -247,16 +261,67 @@ impl<'a> Parser<'a> {
         Fault::new(at, message, word)
     }
 
-    /// What the crate complains about, with a place that lies in the file.
+    /// What the crate complains about, with a place that lies in the file. What was not closed is
+    /// told where it was opened, not where that was noticed.
     fn syntax(&self, error: &ScanError) -> Fault {
         let found = mark(error.marker());
         let end = last_line(self.text);
         let at = if found.line > end.line { end } else { found };
-        if *error.kind() == granit_parser::ErrorKind::RecursionLimitExceeded {
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
             return self.fault(at, too_deep());
         }
-        self.fault(at, format!("not YAML: {}", error.info()))
+        let unclosed = if in_quotes(error.kind()) {
+            open_quote(self.text, found)
+        } else if in_brackets(error.kind()) {
+            self.brackets.last().copied()
+        } else {
+            None
+        };
+        match unclosed {
+            Some(open) => self.fault(open, "not YAML: this is not closed"),
+            None => self.fault(at, format!("not YAML: {}", error.info())),
+        }
     }
+}
+
+/// A list or map between brackets that ended too early.
+fn in_brackets(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidIndentation
+            | ErrorKind::UnclosedFlowCollection { .. }
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+    )
+}
+
+/// A text between quotes that ended too early.
+fn in_quotes(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidQuotedScalarIndent
+            | ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::DocumentIndicatorInQuotedScalar
+    )
+}
+
+/// The last quote before a place that can have opened a text.
+fn open_quote(text: &str, before: Mark) -> Option<Mark> {
+    let lines = text.lines().enumerate().take(before.line);
+    let mut found = None;
+    for (index, line) in lines {
+        let mut last = ' ';
+        for (column, c) in line.chars().enumerate() {
+            let reached = index + 1 == before.line && column + 1 > before.column;
+            if matches!(c, '"' | '\'') && (last.is_whitespace() || "[{,".contains(last)) && !reached
+            {
+                found = Some(Mark { line: index + 1, column: column + 1 });
+            }
+            last = c;
+        }
+    }
+    found
 }
 
 fn too_deep() -> String {
