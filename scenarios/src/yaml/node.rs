@@ -42,6 +42,11 @@ pub enum Value {
     Reported,
 }
 
+/// True for a plain scalar that stands for no value at all.
+pub(super) fn is_null(plain: &str) -> bool {
+    matches!(plain, "" | "~" | "null")
+}
+
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -107,7 +112,7 @@ impl Node {
     #[must_use]
     pub fn is_null(&self) -> bool {
         match &self.value {
-            Value::Scalar { text, plain: true } => matches!(text.as_str(), "" | "~" | "null"),
+            Value::Scalar { text, plain: true } => is_null(text),
             Value::Scalar { plain: false, .. }
             | Value::Sequence(_)
             | Value::Map(_)

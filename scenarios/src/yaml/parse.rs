@@ -4,6 +4,7 @@ use serde_saphyr::granit_parser::{
     self, ErrorKind, Event, Marker, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
 };
 
+use super::node::is_null;
 use super::{Entry, Key, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, Tree, Value};
 use crate::complaint::{Fault, Mark, short};
 
@@ -83,6 +84,8 @@ struct Parser<'a> {
     events: granit_parser::Parser<'a, StrInput<'a>>,
     faults: Vec<Fault>,
     nodes: usize,
+    /// The last line that holds anything.
+    end: Mark,
     /// Where the `[` and `{` stand that are not closed yet.
     brackets: Vec<Mark>,
 }
@@ -99,14 +102,21 @@ impl<'a> Parser<'a> {
             block_nesting_limit: MAX_DEPTH,
         };
         let events = granit_parser::Parser::new_from_str_with_options(text, options);
-        Self { text, events, faults: Vec::new(), nodes: 0, brackets: Vec::new() }
+        Self {
+            text,
+            events,
+            faults: Vec::new(),
+            nodes: 0,
+            end: last_line(text),
+            brackets: Vec::new(),
+        }
     }
 
     /// The next token of the document; anchors and tags are complained about on the way.
     fn next(&mut self) -> Result<(Token, Span), Fault> {
         loop {
             let Some(next) = self.events.next() else {
-                return Err(self.fault(last_line(self.text), "the file ends too early"));
+                return Err(self.fault(self.end, "the file ends too early"));
             };
             let (event, span) = next.map_err(|error| self.syntax(&error))?;
             self.no_tag(&event, &span);
@@ -131,20 +141,20 @@ impl<'a> Parser<'a> {
                 }
                 (Token::Document, Some(_)) => {
                     let message = "`---` begins a second document; one file holds one";
-                    return Err(Fault::new(mark(&span.start), message, "---"));
+                    return Err(Fault::new(self.mark(&span.start), message, "---"));
                 }
                 (Token::End, Some(root)) if !root.is_null() => return Ok(root),
                 (Token::End, _) => {
                     return Err(Fault::new(Mark { line: 1, column: 1 }, "the file is empty", ""));
                 }
-                (_, _) => return Err(self.fault(mark(&span.start), "this is out of order")),
+                (_, _) => return Err(self.fault(self.mark(&span.start), "this is out of order")),
             }
         }
     }
 
     /// The node that begins with this token.
     fn node(&mut self, token: Token, span: &Span, depth: usize) -> Result<Node, Fault> {
-        let at = mark(&span.start);
+        let at = self.mark(&span.start);
         let id = self.nodes;
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -217,9 +227,11 @@ impl<'a> Parser<'a> {
 
     /// A key: a scalar that is not empty.
     fn key(&mut self, token: Token, span: &Span) -> Result<Key, Fault> {
-        let at = mark(&span.start);
+        let at = self.mark(&span.start);
         match token {
-            Token::Scalar { text, .. } if !text.is_empty() => Ok(Key { text, at }),
+            Token::Scalar { text, plain } if !(plain && is_null(&text)) && !text.is_empty() => {
+                Ok(Key { text, at })
+            }
             Token::Scalar { .. } => Err(self.fault(at, "a key is missing before `:`")),
             Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
@@ -239,17 +251,25 @@ impl<'a> Parser<'a> {
     }
 
     fn no_alias(&mut self, span: &Span, word: String) {
-        self.faults.push(Fault::new(mark(&span.start), alias_message(&word), word));
+        self.faults.push(Fault::new(self.mark(&span.start), alias_message(&word), word));
     }
 
     fn no_tag(&mut self, event: &Event<'a>, span: &Span) {
         if event.tag().is_none() {
             return;
         }
-        let at = mark(&span.tag_start().unwrap_or(span.start));
+        let at = self.mark(&span.tag_start().unwrap_or(span.start));
         let word = word_at(self.text, at);
         let message = format!("`{word}`: tags are not read; leave it out");
         self.faults.push(Fault::new(at, message, word));
+    }
+
+    /// A place in the text; what lies behind its end is told at its last line.
+    fn mark(&self, marker: &Marker) -> Mark {
+        if marker.line() > self.end.line {
+            return self.end;
+        }
+        Mark { line: marker.line().max(1), column: marker.col() + 1 }
     }
 
     /// A fault whose word is what stands there.
@@ -264,14 +284,12 @@ impl<'a> Parser<'a> {
     /// What the crate complains about, with a place that lies in the file. What was not closed is
     /// told where it was opened, not where that was noticed.
     fn syntax(&self, error: &ScanError) -> Fault {
-        let found = mark(error.marker());
-        let end = last_line(self.text);
-        let at = if found.line > end.line { end } else { found };
+        let at = self.mark(error.marker());
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
             return self.fault(at, too_deep());
         }
         let unclosed = if in_quotes(error.kind()) {
-            open_quote(self.text, found)
+            open_quote(self.text, error.marker())
         } else if in_brackets(error.kind()) {
             self.brackets.last().copied()
         } else {
@@ -307,13 +325,13 @@ fn in_quotes(kind: &ErrorKind) -> bool {
 }
 
 /// The last quote before a place that can have opened a text.
-fn open_quote(text: &str, before: Mark) -> Option<Mark> {
-    let lines = text.lines().enumerate().take(before.line);
+fn open_quote(text: &str, before: &Marker) -> Option<Mark> {
+    let lines = text.lines().enumerate().take(before.line());
     let mut found = None;
     for (index, line) in lines {
         let mut last = ' ';
         for (column, c) in line.chars().enumerate() {
-            let reached = index + 1 == before.line && column + 1 > before.column;
+            let reached = index + 1 == before.line() && column > before.col();
             if matches!(c, '"' | '\'') && (last.is_whitespace() || "[{,".contains(last)) && !reached
             {
                 found = Some(Mark { line: index + 1, column: column + 1 });
@@ -330,10 +348,6 @@ fn too_deep() -> String {
 
 fn alias_message(word: &str) -> String {
     format!("`{}`: anchors and aliases are not read; write the value out", short(word))
-}
-
-fn mark(marker: &Marker) -> Mark {
-    Mark { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
 /// The first place of the last line that holds anything.
