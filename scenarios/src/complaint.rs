@@ -145,7 +145,10 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// A text short enough for a message: control characters escaped, the end cut.
 pub(crate) fn short(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for c in text.chars().take(60) {
+        if c.is_control() { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
     if text.chars().nth(60).is_some() {
         shown.push('…');
     }

@@ -24,6 +24,7 @@ pub mod schema;
 mod shorthand;
 pub mod step;
 pub mod template;
+pub mod waiver;
 pub mod yaml;
 
 pub use capability::Capability;
@@ -35,3 +36,4 @@ pub use promise::{Platform, Promise, Strength};
 pub use room::{PathArg, Room, RoomPath};
 pub use scenario::{Expectation, Route, Scenario, Severity};
 pub use step::Step;
+pub use waiver::Waiver;
