@@ -118,3 +118,6 @@ fn devbox_write(around: &Surroundings, folders: &dyn Folders) -> Vec<PathBuf> {
     let top = folders.top().into_iter().filter(|name| !DEVBOX_CLOSED.contains(&name.as_str()));
     top.map(|name| Path::new("/").join(name)).chain([around.workspace.clone()]).collect()
 }
+
+#[cfg(test)]
+mod tests;
