@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::Profile;
+use serde::{Deserialize, Serialize};
 
 use super::surroundings::Surroundings;
 
 /// What may be read and written; everything below a root is meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// False for `off`: nothing is limited, the lists are empty.
     pub limited: bool,
