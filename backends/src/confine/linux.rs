@@ -58,22 +58,27 @@ pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Resul
 /// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
 fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
     let mut trouble = String::from("own-mounts is missing (--without); install bubblewrap");
-    let own = !args.without.contains(&Mechanism::OwnMounts);
-    if own || !inside.namespaces.mount {
-        match supervise::run(&inside)? {
-            Ended { status, trouble: None } => return Ok(status),
-            Ended { trouble: Some(text), .. } => trouble = text,
+    if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
+        let Ended { status, told } = supervise::run(&inside)?;
+        if told.is_empty() {
+            return Ok(status);
         }
+        trouble = told;
     }
     if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
         inside.way = Way::Bwrap(program);
-        return supervise::run(&inside).map(|ended| ended.status);
+        let Ended { status, told } = supervise::run(&inside)?;
+        if status == 0 || told == bwrap::READY {
+            return Ok(status);
+        }
+        trouble.push_str(", and bwrap could not lay the covers either");
     }
     if !args.fail_open {
         say(&format!("refused: {trouble}"));
         return Ok(super::REFUSED);
     }
     say(&format!("not enforced: denied and protected paths ({trouble})"));
+    inside.way = Way::Own;
     inside.namespaces = Namespaces::default();
     inside.stage.covers.clear();
     supervise::run(&inside).map(|ended| ended.status)

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use serde::{Deserialize, Serialize};
 
 use super::inside::Inside;
 use super::stage::Stage;
@@ -21,6 +22,9 @@ use crate::confine::refusal::Refusal;
 /// Where a trusted one lies; never looked up on `PATH`, where the workspace may come first.
 const PLACES: [&str; 2] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
 
+/// What the supervisor is told once bwrap has done its part.
+pub(super) const READY: &str = "ready";
+
 /// A `bwrap` that only root can change.
 pub(super) fn trusted() -> Option<PathBuf> {
     PLACES.iter().map(PathBuf::from).find(|path| {
@@ -30,14 +34,14 @@ pub(super) fn trusted() -> Option<PathBuf> {
 }
 
 /// Becomes `bwrap`; comes back only when that fails.
-pub(super) fn exec(program: &Path, inside: &Inside) -> Refusal {
+pub(super) fn exec(program: &Path, inside: &Inside, ready: &OwnedFd) -> Refusal {
     let failed = |error: io::Error| {
         Refusal::at(format!("bwrap cannot be started ({error})"), program, "install it again")
     };
     // Descriptors of the caller must not reach bwrap, which would pass them on.
     let closed = sys::close_on_exec(3, u32::MAX);
     let kept = inside.stage.keep_fds.iter().try_for_each(|&fd| sys::keep_on_exec(fd));
-    match closed.and(kept).and_then(|()| arguments(inside)) {
+    match closed.and(kept).and_then(|()| arguments(inside, ready)) {
         Ok(arguments) => {
             let mut command = Command::new(program);
             command.args(&arguments.words);
@@ -48,13 +52,21 @@ pub(super) fn exec(program: &Path, inside: &Inside) -> Refusal {
     }
 }
 
+/// What the second start gets from the first.
+#[derive(Debug, Serialize, Deserialize)]
+struct Handed {
+    stage: Stage,
+    /// Where it is told that bwrap has done its part.
+    ready: i32,
+}
+
 /// A command line, with the descriptors it names.
 struct Arguments {
     words: Vec<OsString>,
     files: Vec<OwnedFd>,
 }
 
-fn arguments(inside: &Inside) -> io::Result<Arguments> {
+fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
     let mut arguments = Arguments { words: Vec::new(), files: Vec::new() };
     // The one capability is what it takes to give up all others for good.
     arguments.words(["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"]);
@@ -70,8 +82,10 @@ fn arguments(inside: &Inside) -> io::Result<Arguments> {
     for cover in &inside.stage.covers {
         arguments.cover(cover)?;
     }
-    let text = serde_json::to_vec(&inside.stage)?;
-    let stage = arguments.file(&text)?;
+    let ready = ready.as_raw_fd();
+    sys::keep_on_exec(ready)?;
+    let handed = Handed { stage: inside.stage.clone(), ready };
+    let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
     arguments.words(["--"]);
     arguments.words.extend(own_command_line()?);
     arguments.words([String::from("--stage"), stage]);
@@ -142,7 +156,8 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
     File::open(format!("/proc/self/fd/{stage}"))
         .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|error| forged(&error))?;
-    let stage: Stage = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
+    let Handed { stage, ready } = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
+    fs::write(format!("/proc/self/fd/{ready}"), READY).map_err(|error| forged(&error))?;
     let tools = stage.tools()?;
     mounts::check(&stage.covers, stage.limited, None)?;
     stage.sources.recheck()?;

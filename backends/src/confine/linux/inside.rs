@@ -45,7 +45,7 @@ impl Inside {
             let _ = setsid();
         }
         if let Way::Bwrap(program) = &self.way {
-            let refusal = bwrap::exec(program, self);
+            let refusal = bwrap::exec(program, self, &trouble);
             return crate::confine::report(&refusal);
         }
         if let Err(refusal) = self.cover() {

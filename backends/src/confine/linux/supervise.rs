@@ -11,7 +11,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::inside::Inside;
 use super::sys;
-use crate::confine::REFUSED;
 use crate::confine::refusal::Refusal;
 
 /// Signals handed on to the command.
@@ -22,8 +21,8 @@ const PASSED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Si
 pub(super) struct Ended {
     /// Its exit status.
     pub(super) status: i32,
-    /// Why namespaces or covers could not be had; then the command did not run.
-    pub(super) trouble: Option<String>,
+    /// What the child told: why it could not have namespaces or covers; or that bwrap could.
+    pub(super) told: String,
 }
 
 /// Runs the command in a child, and comes back once every process of it has ended.
@@ -48,11 +47,11 @@ pub(super) fn run(inside: &Inside) -> Result<Ended, Refusal> {
     };
     drop(tell);
     let status = watch(child, inside.tty, &strangers);
-    let mut trouble = String::new();
-    if status == REFUSED {
-        File::from(told).read_to_string(&mut trouble).map_err(|error| failed(&error))?;
+    let mut text = String::new();
+    if status != 0 {
+        File::from(told).read_to_string(&mut text).map_err(|error| failed(&error))?;
     }
-    Ok(Ended { status, trouble: Some(trouble).filter(|text| !text.is_empty()) })
+    Ok(Ended { status, told: text })
 }
 
 /// Blocks the signals the supervisor waits for; gives the mask as it was.
