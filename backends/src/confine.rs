@@ -60,6 +60,10 @@ fn misread(error: &clap::Error) -> i32 {
 
 /// Plans and carries out.
 fn start(args: &Args) -> Result<i32, Refusal> {
+    #[cfg(target_os = "linux")]
+    if let Some(stage) = args.stage {
+        return linux::resume(stage);
+    }
     let surroundings = Surroundings::look(args)?;
     let plan = plan::draw(args, &surroundings)?;
     #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Carries a plan out with Landlock, seccomp and mounts.
 
 mod ability;
+mod bwrap;
 mod filter;
 mod inside;
 mod mounts;
@@ -8,6 +9,7 @@ mod namespace;
 mod open;
 mod privileges;
 mod rights;
+mod stage;
 mod stubs;
 mod supervise;
 mod sys;
@@ -17,28 +19,69 @@ use std::path::PathBuf;
 
 use sandproof_scenarios::Network;
 
-use super::args::Args;
+use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
-use super::links;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
+use super::{links, say};
 use ability::Ability;
-use filter::Filter;
-use inside::Inside;
+use inside::{Inside, Way};
 use namespace::Namespaces;
+use stage::Stage;
 use stubs::{Shape, Stubs};
+use supervise::Ended;
+
+/// Inside bwrap: goes on where the first start handed over.
+///
+/// # Errors
+/// See [`bwrap::resume`].
+pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
+    bwrap::resume(stage)
+}
 
 /// Starts the command under the plan and gives its exit status.
 ///
 /// # Errors
 /// A promise of the plan cannot be kept on this host.
 pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+    if let Some(fd) = args.keep_fds.iter().find(|&&fd| !sys::is_open(fd)) {
+        let what = format!("descriptor {fd} of --keep-fd is not open");
+        return Err(Refusal::new(what, "leave it out"));
+    }
     let ability = Ability::of(args, &plan)?;
     let mut stubs = Stubs::default();
     let covers = if ability.mounts { covers(&plan, around, &mut stubs)? } else { Vec::new() };
-    let inside = inside(args, plan, around, &ability, covers)?;
-    supervise::run(&inside)
+    start(args, inside(args, plan, around, &ability, covers)?)
+}
+
+/// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
+fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
+    let mut trouble = String::from("own-mounts is missing (--without); install bubblewrap");
+    if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
+        let Ended { status, told } = supervise::run(&inside)?;
+        if told.is_empty() {
+            return Ok(status);
+        }
+        trouble = told;
+    }
+    if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
+        inside.way = Way::Bwrap(program);
+        let Ended { status, told } = supervise::run(&inside)?;
+        if status == 0 || told == bwrap::READY {
+            return Ok(status);
+        }
+        trouble.push_str(", and bwrap could not lay the covers either");
+    }
+    if !args.fail_open {
+        say(&format!("refused: {trouble}"));
+        return Ok(super::REFUSED);
+    }
+    say(&format!("not enforced: denied and protected paths ({trouble})"));
+    inside.way = Way::Own;
+    inside.namespaces = Namespaces::default();
+    inside.stage.covers.clear();
+    supervise::run(&inside).map(|ended| ended.status)
 }
 
 /// The covers of the plan, with something under each of them.
@@ -72,24 +115,28 @@ fn inside(
     covers: Vec<Cover>,
 ) -> Result<Inside, Refusal> {
     let limited = plan.grants.limited;
-    let filter = ability.seccomp.then(|| Filter::build(plan.network)).transpose()?;
+    let stage = Stage {
+        covers,
+        limited,
+        grants: Some(plan.grants).filter(|_| limited && ability.landlock.is_some()),
+        network: Some(plan.network).filter(|_| ability.seccomp),
+        free: ability.free,
+        sources: plan.sources,
+        environment: plan.environment,
+        keep_fds: args.keep_fds.clone(),
+        cwd: around.cwd.clone(),
+        command: args.command.clone(),
+    };
     Ok(Inside {
+        way: Way::Own,
         namespaces: Namespaces {
             mount: ability.mounts,
             network: ability.network_namespace && plan.network == Network::Blocked,
             network_optional: !args.strict_enforcement,
         },
-        covers,
-        limited,
-        rights: ability.landlock.filter(|_| limited).map(|abi| (plan.grants, abi)),
-        filter,
-        free: ability.free,
-        sources: plan.sources,
-        environment: plan.environment,
-        keep_fds: args.keep_fds.clone(),
+        tools: stage.tools()?,
+        stage,
         tty: args.tty,
-        cwd: around.cwd.clone(),
-        command: args.command.clone(),
         supervisor: rustix::process::getpid(),
     })
 }

@@ -186,6 +186,3 @@ fn network(arg: NetworkArg) -> Network {
         NetworkArg::Blocked => Network::Blocked,
     }
 }
-
-#[cfg(test)]
-mod tests;

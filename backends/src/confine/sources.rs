@@ -10,6 +10,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::identity::Identity;
 use super::refusal::Refusal;
 
@@ -17,7 +19,7 @@ use super::refusal::Refusal;
 const EXEMPT: [&str; 6] = ["/tmp", "/var", "/etc", "/private/tmp", "/private/var", "/private/etc"];
 
 /// The slots, the files and folders that `hooks-paths` names, and the hook files in folders.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
     leaves: Vec<(PathBuf, Identity)>,
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, StatVfsMountFlags, StatxAttributes, StatxFlags, fstat, fstatvfs, statx,
+    AtFlags, FileType, StatVfsMountFlags, StatxAttributes, StatxFlags, fstat, fstatvfs, statx,
 };
 use rustix::mount::{
     MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount, open_tree,
@@ -41,6 +41,7 @@ pub(super) fn lay(covers: &[Cover], limited: bool) -> Result<(), Refusal> {
     if let Some(template) = template {
         template.detach().map_err(|error| failed("the mask template stays mounted", &error))?;
     }
+    // Without a mask there is no device; then none is looked at either.
     check(covers, limited, device)
 }
 
@@ -102,10 +103,15 @@ fn lay_one(cover: &Cover, template: Option<&Template>) -> io::Result<()> {
     }
 }
 
-/// Looks at every cover by its path, as the command would.
-fn check(covers: &[Cover], limited: bool, device: Option<u64>) -> Result<(), Refusal> {
-    if limited && !read_only(CWD, Path::new("/")).unwrap_or(false) {
-        return Err(missing(Path::new("/")));
+/// Looks at every cover by its path, as the command would. With a `device` every mask must lie on
+/// it.
+///
+/// # Errors
+/// The first cover that is not in place.
+pub(super) fn check(covers: &[Cover], limited: bool, device: Option<u64>) -> Result<(), Refusal> {
+    let root = Path::new("/");
+    if limited && !open::exactly(root).and_then(|root| read_only(&root)).unwrap_or(false) {
+        return Err(missing(root));
     }
     for cover in covers {
         if !in_place(cover, device).unwrap_or(false) {
@@ -122,11 +128,12 @@ fn in_place(cover: &Cover, device: Option<u64>) -> io::Result<bool> {
     }
     match cover.kind {
         Kind::Open | Kind::Pin => Ok(true),
-        Kind::Freeze => read_only_at(&file),
+        Kind::Freeze => read_only(&file),
         Kind::Mask => {
             let stat = fstat(&file)?;
-            let closed = stat.st_mode & 0o7777 == 0 && Some(stat.st_dev) == device;
-            Ok(closed && read_only_at(&file)?)
+            let closed =
+                stat.st_mode & 0o7777 == 0 && device.is_none_or(|device| device == stat.st_dev);
+            Ok(closed && read_only(&file)?)
         }
     }
 }
@@ -138,12 +145,7 @@ fn mount_root(file: &OwnedFd) -> io::Result<bool> {
     Ok(answer.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-fn read_only(at: BorrowedFd<'_>, path: &Path) -> io::Result<bool> {
-    let _ = at;
-    read_only_at(&open::exactly(path)?)
-}
-
-fn read_only_at(file: &OwnedFd) -> io::Result<bool> {
+fn read_only(file: &OwnedFd) -> io::Result<bool> {
     Ok(fstatvfs(file)?.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 

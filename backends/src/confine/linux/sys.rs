@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{ForkResult, Pid};
 
 /// `struct mount_attr` of the kernel, version 0.
@@ -60,6 +61,27 @@ pub(super) fn keep_on_exec(fd: i32) -> io::Result<()> {
     // SAFETY: F_SETFD on a number only changes a flag, or fails when the number is not open.
     let rc = unsafe { libc::fcntl(fd, libc::F_SETFD, 0) };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// True when a descriptor of this number is open.
+pub(super) fn is_open(fd: i32) -> bool {
+    // SAFETY: F_GETFD on a number only reads a flag, or fails when the number is not open.
+    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+}
+
+/// Waits for one of these blocked signals; true when the kernel sent it, as it does for the keys
+/// of a terminal.
+pub(super) fn wait_for_signal(signals: &SigSet) -> io::Result<(Signal, bool)> {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: both pointers are valid for the call, and a zeroed siginfo_t is a valid one.
+    let (number, code) = unsafe {
+        let number = libc::sigwaitinfo(signals.as_ref(), info.as_mut_ptr());
+        (number, info.assume_init_ref().si_code)
+    };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((Signal::try_from(number)?, code == libc::SI_KERNEL))
 }
 
 /// The Landlock ABI of the kernel.
