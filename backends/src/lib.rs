@@ -4,6 +4,7 @@ pub mod backend;
 pub mod bare;
 pub mod confine;
 pub mod glob;
+pub mod host;
 pub mod identify;
 pub mod launch;
 pub mod liars;

@@ -79,15 +79,7 @@ pub fn load_manifest(path: &Path) -> Result<ManifestBackend, Vec<Complaint>> {
         let message = format!("cannot read the manifest: {error}");
         vec![Complaint::whole(&origin, message, origin.as_str())]
     })?;
-    parse_manifest(yaml::utf8(&bytes, &origin)?, &origin)
-}
-
-/// Reads a manifest from its text; `origin` is how the user names it.
-///
-/// # Errors
-/// Every mistake in it.
-pub fn parse_manifest(text: &str, origin: &str) -> Result<ManifestBackend, Vec<Complaint>> {
-    load::manifest(text, origin).map(|manifest| ManifestBackend { manifest })
+    ManifestBackend::parse(yaml::utf8(&bytes, &origin)?, &origin)
 }
 
 /// The JSON Schema of manifests.
@@ -97,6 +89,14 @@ pub fn manifest_schema() -> serde_json::Value {
 }
 
 impl ManifestBackend {
+    /// Reads a manifest from its text; `origin` is how the user names it.
+    ///
+    /// # Errors
+    /// Every mistake in it.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Vec<Complaint>> {
+        load::manifest(text, origin).map(|manifest| Self { manifest })
+    }
+
     /// The real file of the product's program.
     fn program(&self) -> Option<PathBuf> {
         identify::find(OsStr::new(&self.manifest.command[0]))?.canonicalize().ok()
