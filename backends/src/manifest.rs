@@ -79,7 +79,15 @@ pub fn load_manifest(path: &Path) -> Result<ManifestBackend, Vec<Complaint>> {
         let message = format!("cannot read the manifest: {error}");
         vec![Complaint::whole(&origin, message, origin.as_str())]
     })?;
-    ManifestBackend::parse(yaml::utf8(&bytes, &origin)?, &origin)
+    parse_manifest(yaml::utf8(&bytes, &origin)?, &origin)
+}
+
+/// Reads a manifest from its text; `origin` is how the user names it.
+///
+/// # Errors
+/// Every mistake in it.
+pub fn parse_manifest(text: &str, origin: &str) -> Result<ManifestBackend, Vec<Complaint>> {
+    load::manifest(text, origin).map(|manifest| ManifestBackend { manifest })
 }
 
 /// The JSON Schema of manifests.
@@ -89,14 +97,6 @@ pub fn manifest_schema() -> serde_json::Value {
 }
 
 impl ManifestBackend {
-    /// Reads a manifest from its text; `origin` is how the user names it.
-    ///
-    /// # Errors
-    /// Every mistake in it.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, Vec<Complaint>> {
-        load::manifest(text, origin).map(|manifest| Self { manifest })
-    }
-
     /// The real file of the product's program.
     fn program(&self) -> Option<PathBuf> {
         identify::find(OsStr::new(&self.manifest.command[0]))?.canonicalize().ok()

@@ -2,7 +2,7 @@
 
 use sandproof_scenarios::complaint::Complaint;
 
-use super::ManifestBackend;
+use super::{ManifestBackend, parse_manifest};
 
 /// File name and text of each.
 const EMBEDDED: [(&str, &str); 2] = [
@@ -15,7 +15,7 @@ const EMBEDDED: [(&str, &str); 2] = [
 /// # Errors
 /// A mistake in one; a test sees to it that there is none.
 pub fn embedded_manifests() -> Result<Vec<ManifestBackend>, Vec<Complaint>> {
-    EMBEDDED.into_iter().map(|(name, text)| ManifestBackend::parse(text, name)).collect()
+    EMBEDDED.into_iter().map(|(name, text)| parse_manifest(text, name)).collect()
 }
 
 #[cfg(test)]

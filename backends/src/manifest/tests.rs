@@ -10,7 +10,7 @@ use sandproof_scenarios::complaint::Complaint;
 use sandproof_scenarios::{Policy, PolicySpec, Profile, Rooms};
 
 use super::values::{Subject, deny_now};
-use super::{ManifestBackend, embedded_manifests, load_manifest, manifest_schema};
+use super::{ManifestBackend, embedded_manifests, load_manifest, manifest_schema, parse_manifest};
 use crate::{Backend, Express, Launch, Unsupported};
 
 /// All complaints as one text.
@@ -35,7 +35,7 @@ argv: |
 ";
 
 fn load(text: &str) -> Result<ManifestBackend, String> {
-    ManifestBackend::parse(text, "box.yaml").map_err(|complaints| shown(&complaints))
+    parse_manifest(text, "box.yaml").map_err(|complaints| shown(&complaints))
 }
 
 #[rstest]
