@@ -7,14 +7,21 @@ use sandproof_scenarios::complaint::{Complaint, nearest};
 use crate::Backend;
 use crate::liars::{Liar, LiarKind};
 use crate::manifest::{embedded_manifests, load_manifest};
+use crate::mechanism::{self, Confine};
 
 /// Every backend that a user is shown; `exe` is sandproof's own executable. The control arm
 /// ([`crate::bare`]) and the liars are not among them.
 #[must_use]
-pub fn all(_exe: &Path) -> Vec<Box<dyn Backend>> {
+pub fn all(exe: &Path) -> Vec<Box<dyn Backend>> {
+    mechanism::all(exe).into_iter().chain(products()).collect()
+}
+
+/// The products, from their embedded manifests.
+#[must_use]
+pub fn products() -> Vec<Box<dyn Backend>> {
     // A mistake in an embedded manifest fails a test of this crate, and hides it from users.
     let manifests = embedded_manifests().unwrap_or_default();
-    manifests.into_iter().map(|manifest| Box::new(manifest) as Box<dyn Backend>).collect()
+    manifests.into_iter().map(|one| Box::new(one) as Box<dyn Backend>).collect()
 }
 
 /// The backend of this name, liars included.
@@ -32,8 +39,14 @@ pub fn names() -> Vec<String> {
 /// The liars, to test the harness.
 #[must_use]
 pub fn liars(exe: &Path) -> Vec<Box<dyn Backend>> {
-    let alone = LiarKind::ALL.into_iter().filter(|kind| *kind != LiarKind::LeaksSecondTime);
-    alone.map(|kind| Box::new(Liar::new(kind, exe)) as Box<dyn Backend>).collect()
+    let liar = |kind| {
+        if kind == LiarKind::LeaksSecondTime {
+            let honest = Confine::new(exe.to_path_buf(), Vec::new());
+            return Liar::leaks_second_time(exe, Box::new(honest));
+        }
+        Liar::new(kind, exe)
+    };
+    LiarKind::ALL.into_iter().map(|kind| Box::new(liar(kind)) as Box<dyn Backend>).collect()
 }
 
 /// The backends for these words of the user's, each a name or a manifest file (a word with a slash
@@ -91,7 +104,7 @@ mod tests {
             all(exe).iter().chain(&liars(exe)).map(|b| b.name().to_owned()).collect();
         let unique: BTreeSet<&String> = all.iter().collect();
         assert_eq!(unique.len(), all.len());
-        assert!(all.len() >= 14, "{all:?}");
+        assert!(all.len() >= 13 + 2 + 1, "{all:?}");
     }
 
     #[test]

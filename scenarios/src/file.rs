@@ -14,10 +14,13 @@ use crate::{Capability, Effects, Fixture, PolicySpec, Promise, Severity, Step};
 /// One promise and the routes to break it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(title = "sandproof scenario")]
+#[schemars(
+    title = "sandproof scenario",
+    extend("oneOf" = [{ "required": ["then"] }, { "required": ["works"] }])
+)]
 pub(crate) struct ScenarioFile {
     /// Version of this grammar: 1.
-    #[schemars(required, range(min = 1, max = 1))]
+    #[schemars(required, extend("const" = 1))]
     pub(crate) schema: Option<u32>,
     /// The path of this file without `.yaml`, relative to the scenario folder.
     #[schemars(required)]
@@ -54,6 +57,7 @@ pub(crate) struct ScenarioFile {
     /// What must hold afterwards. Exactly one of `then` and `works`.
     pub(crate) then: Option<Effects>,
     /// `true`: every step must succeed, with the same visible result as without a sandbox.
+    #[schemars(extend("const" = true))]
     pub(crate) works: Option<bool>,
     /// Attempts that must succeed inside, or blocking everything would pass.
     pub(crate) still_works: Option<Vec<Step>>,

@@ -132,7 +132,7 @@ pub struct ListenerFixture {
     pub kind: ListenerKind,
     /// For unix and abstract.
     #[serde(default, rename = "type")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "crate::schema::socket_type")]
     pub kind_of_socket: SocketType,
     /// For tcp and udp.
     #[serde(default)]
@@ -193,7 +193,8 @@ pub enum VictimHolds {
 pub struct OpenFileFixture {
     /// What is open.
     pub path: RoomPath,
-    /// Descriptor number, 3 or more.
+    /// Descriptor number, 3 to 1023.
+    #[schemars(range(min = 3, max = 1023))]
     pub fd: i32,
     /// How it is open.
     pub flags: InheritedFlags,

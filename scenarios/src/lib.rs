@@ -7,6 +7,7 @@ pub mod capability;
 pub mod catalogue;
 pub mod complaint;
 pub mod effect;
+pub mod explain;
 mod file;
 pub mod fixture;
 pub mod glob;
@@ -19,8 +20,10 @@ pub mod resolve;
 pub mod room;
 mod rules;
 pub mod scenario;
+pub mod schema;
 mod shorthand;
 pub mod step;
+pub mod template;
 pub mod yaml;
 
 pub use capability::Capability;

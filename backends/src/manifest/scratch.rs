@@ -13,8 +13,8 @@ use sandproof_scenarios::Rooms;
 #[derive(Debug)]
 pub(super) struct Scratch {
     rooms: Rooms,
-    /// The folder around it, when it was made for it.
-    made: Option<PathBuf>,
+    /// The folders around it that were made for it, the inner ones first.
+    made: Vec<PathBuf>,
 }
 
 impl Scratch {
@@ -31,7 +31,8 @@ impl Scratch {
     }
 
     fn below(base: &Path, name: &str) -> io::Result<Self> {
-        let made = (!base.exists()).then(|| base.to_path_buf());
+        let missing = base.ancestors().take_while(|folder| !folder.exists());
+        let made = missing.map(Path::to_path_buf).collect();
         fs::create_dir_all(base)?;
         let arena = base.canonicalize()?.join(format!("ready-{name}-{}", process::id()));
         fs::create_dir(&arena)?;
@@ -60,7 +61,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is found by the next sweep of this folder.
         let _ = fs::remove_dir_all(&self.rooms.arena);
-        if let Some(made) = &self.made {
+        for made in &self.made {
             let _ = fs::remove_dir(made);
         }
     }
@@ -81,12 +82,12 @@ mod tests {
     #[test]
     fn a_scratch_arena_goes_when_dropped() {
         let dir = tempfile::tempdir().unwrap();
-        let base = dir.path().join("cache");
+        let base = dir.path().join("new/cache");
         let scratch = Scratch::below(&base, "box").unwrap();
         assert!(scratch.rooms().config.is_dir());
         scratch.write(&scratch.rooms().config.join("a/b"), "x").unwrap();
         assert!(Scratch::below(&base, "box").is_err());
         drop(scratch);
-        assert!(!base.exists());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

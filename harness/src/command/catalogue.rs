@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use sandproof_backends::manifest::{self, ManifestBackend};
+use sandproof_backends::manifest::{self, parse_manifest};
 use sandproof_backends::{Express, Launch};
 use sandproof_scenarios::{
     Expectation, Level, Profile, Rooms, Scenario, catalogue, explain as words, load, schema as schemas, template,
@@ -166,7 +166,7 @@ fn is_manifest(text: &str) -> bool {
 }
 
 fn lint_manifest(text: &str, origin: &str) -> Result<i32, Failure> {
-    match ManifestBackend::parse(text, origin) {
+    match parse_manifest(text, origin) {
         Ok(_) => {
             say("0 error(s), 0 warning(s)");
             Ok(0)

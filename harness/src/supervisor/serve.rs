@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use sandproof_probes::sys;
@@ -114,6 +114,8 @@ fn start(
         command.process_group(0);
     }
     sys::before_exec(&mut command, move || {
+        // SIGCHLD is blocked here, and a mask is inherited: a shell would wait for ever.
+        SigSet::empty().thread_set_mask()?;
         if let Some(tty) = &tty {
             sys::controlling_terminal(tty)?;
         }
