@@ -349,7 +349,7 @@ pub struct MountStep {
     /// File system type.
     #[serde(default)]
     pub fstype: Option<String>,
-    /// bind rec remount ro private slave.
+    /// Names of flags: bind rec remount move ro private slave ...
     #[serde(default)]
     #[schemars(schema_with = "crate::schema::mount_flags")]
     pub flags: Vec<String>,
