@@ -8,6 +8,7 @@ pub mod identify;
 pub mod launch;
 pub mod liars;
 pub mod mechanism;
+pub mod seatbelt;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};

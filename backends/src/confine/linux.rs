@@ -2,6 +2,7 @@
 
 mod ability;
 mod bwrap;
+mod explain;
 mod filter;
 mod inside;
 mod mounts;
@@ -50,6 +51,9 @@ pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Resul
         return Err(Refusal::new(what, "leave it out"));
     }
     let ability = Ability::of(args, &plan)?;
+    if args.explain {
+        return explain::print(&plan, &ability);
+    }
     let mut stubs = Stubs::default();
     let covers = if ability.mounts { covers(&plan, around, &mut stubs)? } else { Vec::new() };
     start(args, inside(args, plan, around, &ability, covers)?)
@@ -71,7 +75,7 @@ fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
         if status == 0 || told == bwrap::READY {
             return Ok(status);
         }
-        trouble.push_str(", and bwrap could not lay the covers either");
+        trouble.push_str("; bwrap was tried as well");
     }
     if !args.fail_open {
         say(&format!("refused: {trouble}"));

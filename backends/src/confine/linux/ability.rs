@@ -22,6 +22,8 @@ pub(super) struct Ability {
     pub(super) network_namespace: bool,
     /// The plan promises nothing.
     pub(super) free: bool,
+    /// What is not enforced, and why.
+    pub(super) lost: Vec<(&'static str, Refusal)>,
 }
 
 /// A mechanism the plan needs.
@@ -51,7 +53,7 @@ impl Ability {
                 ability.take(need.mechanism)
             };
             if let Err(refusal) = found {
-                missing(args, need, refusal)?;
+                ability.miss(args, need, refusal)?;
             }
         }
         if args.strict_enforcement {
@@ -69,6 +71,21 @@ impl Ability {
             Mechanism::OwnMounts => {}
             Mechanism::NetworkNamespace => self.network_namespace = true,
         }
+        Ok(())
+    }
+
+    /// Without a second layer the start goes on; without a first one only when that was asked for.
+    fn miss(&mut self, args: &Args, need: Need, refusal: Refusal) -> Result<(), Refusal> {
+        if need.second && !args.strict_enforcement {
+            return Ok(());
+        }
+        if !args.fail_open && !args.explain {
+            return Err(refusal);
+        }
+        if !args.explain {
+            say(&format!("not enforced: {} ({refusal})", need.promise));
+        }
+        self.lost.push((need.promise, refusal));
         Ok(())
     }
 
@@ -103,18 +120,6 @@ fn needs(plan: &Plan) -> Vec<Need> {
         needs.push(need(Mechanism::NetworkNamespace, "the blocked network", true));
     }
     needs
-}
-
-/// Without a second layer the start goes on; without a first one only when that was asked for.
-fn missing(args: &Args, need: Need, refusal: Refusal) -> Result<(), Refusal> {
-    if args.fail_open {
-        say(&format!("not enforced: {} ({refusal})", need.promise));
-        return Ok(());
-    }
-    if need.second && !args.strict_enforcement {
-        return Ok(());
-    }
-    Err(refusal)
 }
 
 fn taken_away(need: Need) -> Refusal {
