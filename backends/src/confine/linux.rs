@@ -14,7 +14,6 @@ mod stage;
 mod stubs;
 mod supervise;
 mod sys;
-mod template;
 
 use std::path::PathBuf;
 
@@ -22,12 +21,14 @@ use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
+use super::identity::Identity;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
 use super::{links, say};
 use ability::Ability;
 use inside::{Inside, Way};
+use mounts::Calls;
 use namespace::Namespaces;
 use stage::Stage;
 use stubs::{Shape, Stubs};
@@ -98,12 +99,17 @@ fn covers(plan: &Plan, around: &Surroundings, stubs: &mut Stubs) -> Result<Vec<C
     }
     let near: Vec<PathBuf> =
         std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    Ok(cover::arrange(&Wanted {
+    let mut covers = cover::arrange(&Wanted {
         limited: plan.grants.limited,
         write: plan.grants.write.clone(),
         freeze: with_links(&plan.freeze, &near)?,
         mask: with_links(&plan.mask, &near)?,
-    }))
+    });
+    for cover in &mut covers {
+        // One that is gone by now is noticed when it is to be covered.
+        cover.identity = Identity::of(&cover.path).ok();
+    }
+    Ok(covers)
 }
 
 /// The paths, and every other name of the files among them.
@@ -137,6 +143,11 @@ fn inside(
             mount: ability.mounts,
             network: ability.network_namespace && plan.network == Network::Blocked,
             network_optional: !args.strict_enforcement,
+        },
+        calls: if args.without.contains(&Mechanism::NewMountCalls) {
+            Calls::Classic
+        } else {
+            Calls::of_kernel()
         },
         tools: stage.tools()?,
         stage,

@@ -68,7 +68,7 @@ impl Ability {
             Mechanism::Landlock => self.landlock = Some(rights::abi()?),
             Mechanism::Seccomp => self.seccomp = true,
             Mechanism::Mounts => self.mounts = true,
-            Mechanism::OwnMounts => {}
+            Mechanism::OwnMounts | Mechanism::NewMountCalls => {}
             Mechanism::NetworkNamespace => self.network_namespace = true,
         }
         Ok(())
@@ -128,6 +128,7 @@ fn taken_away(need: Need) -> Refusal {
         Mechanism::Seccomp => "seccomp",
         Mechanism::Mounts => "mounts",
         Mechanism::OwnMounts => "own-mounts",
+        Mechanism::NewMountCalls => "new-mount-calls",
         Mechanism::NetworkNamespace => "network-namespace",
     };
     Refusal::new(
@@ -141,7 +142,9 @@ fn alone(only: Mechanism, plan: &Plan) -> Result<Ability, Refusal> {
     let inexpressible = match only {
         Mechanism::Landlock => plan.covers() || plan.network == Network::Blocked,
         Mechanism::Seccomp => plan.grants.limited || plan.covers(),
-        Mechanism::Mounts | Mechanism::OwnMounts => plan.network == Network::Blocked,
+        Mechanism::Mounts | Mechanism::OwnMounts | Mechanism::NewMountCalls => {
+            plan.network == Network::Blocked
+        }
         Mechanism::NetworkNamespace => plan.grants.limited || plan.covers(),
     };
     if inexpressible {
