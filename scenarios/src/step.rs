@@ -87,6 +87,51 @@ pub enum Step {
     Tool(ToolStep),
 }
 
+impl Step {
+    /// True when success shows from outside as a change of a path the step names.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match self {
+            Step::Unlink(_)
+            | Step::Rmdir(_)
+            | Step::Mkdir(_)
+            | Step::Create(_)
+            | Step::Write(_)
+            | Step::Append(_)
+            | Step::Truncate(_)
+            | Step::Rename(_)
+            | Step::Link(_)
+            | Step::Symlink(_)
+            | Step::Chmod(_)
+            | Step::Mknod(_) => true,
+            Step::Read(_)
+            | Step::List(_)
+            | Step::Stat(_)
+            | Step::Readlink(_)
+            | Step::Open(_)
+            | Step::Chown(_)
+            | Step::Utime(_)
+            | Step::Xattr(_)
+            | Step::Exec(_)
+            | Step::Shell(_)
+            | Step::Connect(_)
+            | Step::Send(_)
+            | Step::Bind(_)
+            | Step::Signal(_)
+            | Step::Ptrace(_)
+            | Step::ProcessRead(_)
+            | Step::Syscall(_)
+            | Step::Ioctl(_)
+            | Step::Unshare(_)
+            | Step::Mount(_)
+            | Step::Umount(_)
+            | Step::Host(_)
+            | Step::Again(_)
+            | Step::Tool(_) => false,
+        }
+    }
+}
+
 /// Mode bits, written as octal text ("0600").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]

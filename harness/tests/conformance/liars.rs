@@ -196,7 +196,9 @@ fn second_time(path: &Path) -> Result<(), Failed> {
     let journal = super::run(&["--backend", "leaks-second-time"], path)?;
     let again: Vec<String> = load()?
         .iter()
-        .flat_map(|scenario| scenario.routes.iter().map(move |(name, route)| (scenario, name, route)))
+        .flat_map(|scenario| {
+            scenario.routes.iter().map(move |(name, route)| (scenario, name, route))
+        })
         .filter(|(_, _, route)| {
             route.steps.iter().any(|step| matches!(step, sandproof_scenarios::Step::Again(_)))
         })
@@ -221,7 +223,7 @@ fn kind(scenario: &Scenario) -> Kind {
         Some(StartEffect::Refused) => true,
         None => false,
     });
-    match (&scenario.expect, scenario.promise.on(sandproof::plan::PLATFORM)) {
+    match (&scenario.expect, scenario.promise.on(sandproof_backends::host::PLATFORM)) {
         (Expectation::Works, _) => Kind::Works,
         (Expectation::Then, _) if refusal => Kind::Refusal,
         (Expectation::Then, Strength::BestEffort(_)) => Kind::BestEffort,
