@@ -72,8 +72,12 @@ pub struct Args {
     #[arg(long)]
     pub explain: bool,
 
+    /// Go on inside bwrap, as this descriptor says.
+    #[arg(long, value_name = "N", hide = true)]
+    pub stage: Option<i32>,
+
     /// The command and its arguments.
-    #[arg(last = true, required_unless_present = "explain", value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present_any = ["explain", "stage"], value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
@@ -117,6 +121,9 @@ pub enum Mechanism {
     /// Mounts made by confine itself; without it `bwrap` is tried.
     #[value(hide = true)]
     OwnMounts,
+    /// The mount calls of Linux 5.12; without them bind and remount are used.
+    #[value(hide = true)]
+    NewMountCalls,
     /// An empty network namespace.
     NetworkNamespace,
 }

@@ -3,17 +3,23 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use super::identity::Identity;
+
 /// One mount over one path.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cover {
     /// What it does.
     pub kind: Kind,
     /// Where, canonical.
     pub path: PathBuf,
+    /// What stood there when the covers were arranged.
+    pub identity: Option<Identity>,
 }
 
 /// What a cover does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// Stays writable while everything around becomes read-only.
     Open,
@@ -66,7 +72,7 @@ pub fn arrange(wanted: &Wanted) -> Vec<Cover> {
 }
 
 fn cover(kind: Kind, path: &Path) -> Cover {
-    Cover { kind, path: path.to_path_buf() }
+    Cover { kind, path: path.to_path_buf(), identity: None }
 }
 
 /// The folders that hold a leaf, from its parent up to the write root; those above cannot be

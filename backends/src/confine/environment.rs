@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use sandproof_scenarios::policy::{EnvPolicy, Inherit};
+use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 
@@ -16,7 +17,7 @@ const CORE: [&str; 11] = [
 ];
 
 /// All variables of the command; absent when they are those of this process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment(Option<BTreeMap<String, String>>);
 
 impl Environment {

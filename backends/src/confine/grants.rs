@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::Profile;
+use serde::{Deserialize, Serialize};
 
 use super::surroundings::Surroundings;
 
 /// What may be read and written; everything below a root is meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// False for `off`: nothing is limited, the lists are empty.
     pub limited: bool,
@@ -118,3 +119,6 @@ fn devbox_write(around: &Surroundings, folders: &dyn Folders) -> Vec<PathBuf> {
     let top = folders.top().into_iter().filter(|name| !DEVBOX_CLOSED.contains(&name.as_str()));
     top.map(|name| Path::new("/").join(name)).chain([around.workspace.clone()]).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,8 @@
 //! Carries a plan out with Landlock, seccomp and mounts.
 
 mod ability;
+mod bwrap;
+mod explain;
 mod filter;
 mod inside;
 mod mounts;
@@ -8,37 +10,83 @@ mod namespace;
 mod open;
 mod privileges;
 mod rights;
+mod stage;
 mod stubs;
 mod supervise;
 mod sys;
-mod template;
 
 use std::path::PathBuf;
 
 use sandproof_scenarios::Network;
 
-use super::args::Args;
+use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
-use super::links;
+use super::identity::Identity;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
+use super::{links, say};
 use ability::Ability;
-use filter::Filter;
-use inside::Inside;
+use inside::{Inside, Way};
+use mounts::Calls;
 use namespace::Namespaces;
+use stage::Stage;
 use stubs::{Shape, Stubs};
+use supervise::Ended;
+
+/// Inside bwrap: goes on where the first start handed over.
+///
+/// # Errors
+/// See [`bwrap::resume`].
+pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
+    bwrap::resume(stage)
+}
 
 /// Starts the command under the plan and gives its exit status.
 ///
 /// # Errors
 /// A promise of the plan cannot be kept on this host.
 pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+    if let Some(fd) = args.keep_fds.iter().find(|&&fd| !sys::is_open(fd)) {
+        let what = format!("descriptor {fd} of --keep-fd is not open");
+        return Err(Refusal::new(what, "leave it out"));
+    }
     let ability = Ability::of(args, &plan)?;
+    if args.explain {
+        return explain::print(&plan, &ability);
+    }
     let mut stubs = Stubs::default();
     let covers = if ability.mounts { covers(&plan, around, &mut stubs)? } else { Vec::new() };
-    let inside = inside(args, plan, around, &ability, covers)?;
-    supervise::run(&inside)
+    start(args, inside(args, plan, around, &ability, covers)?)
+}
+
+/// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
+fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
+    let mut trouble = String::from("own-mounts is missing (--without); install bubblewrap");
+    if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
+        let Ended { status, told } = supervise::run(&inside)?;
+        if told.is_empty() {
+            return Ok(status);
+        }
+        trouble = told;
+    }
+    if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
+        inside.way = Way::Bwrap(program);
+        let Ended { status, told } = supervise::run(&inside)?;
+        if status == 0 || told == bwrap::READY {
+            return Ok(status);
+        }
+        trouble.push_str("; bwrap was tried as well");
+    }
+    if !args.fail_open {
+        say(&format!("refused: {trouble}"));
+        return Ok(super::REFUSED);
+    }
+    say(&format!("not enforced: denied and protected paths ({trouble})"));
+    inside.way = Way::Own;
+    inside.namespaces = Namespaces::default();
+    inside.stage.covers.clear();
+    supervise::run(&inside).map(|ended| ended.status)
 }
 
 /// The covers of the plan, with something under each of them.
@@ -51,12 +99,17 @@ fn covers(plan: &Plan, around: &Surroundings, stubs: &mut Stubs) -> Result<Vec<C
     }
     let near: Vec<PathBuf> =
         std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    Ok(cover::arrange(&Wanted {
+    let mut covers = cover::arrange(&Wanted {
         limited: plan.grants.limited,
         write: plan.grants.write.clone(),
         freeze: with_links(&plan.freeze, &near)?,
         mask: with_links(&plan.mask, &near)?,
-    }))
+    });
+    for cover in &mut covers {
+        // One that is gone by now is noticed when it is to be covered.
+        cover.identity = Identity::of(&cover.path).ok();
+    }
+    Ok(covers)
 }
 
 /// The paths, and every other name of the files among them.
@@ -72,24 +125,33 @@ fn inside(
     covers: Vec<Cover>,
 ) -> Result<Inside, Refusal> {
     let limited = plan.grants.limited;
-    let filter = ability.seccomp.then(|| Filter::build(plan.network)).transpose()?;
+    let stage = Stage {
+        covers,
+        limited,
+        grants: Some(plan.grants).filter(|_| limited && ability.landlock.is_some()),
+        network: Some(plan.network).filter(|_| ability.seccomp),
+        free: ability.free,
+        sources: plan.sources,
+        environment: plan.environment,
+        keep_fds: args.keep_fds.clone(),
+        cwd: around.cwd.clone(),
+        command: args.command.clone(),
+    };
     Ok(Inside {
+        way: Way::Own,
         namespaces: Namespaces {
             mount: ability.mounts,
             network: ability.network_namespace && plan.network == Network::Blocked,
             network_optional: !args.strict_enforcement,
         },
-        covers,
-        limited,
-        rights: ability.landlock.filter(|_| limited).map(|abi| (plan.grants, abi)),
-        filter,
-        free: ability.free,
-        sources: plan.sources,
-        environment: plan.environment,
-        keep_fds: args.keep_fds.clone(),
+        calls: if args.without.contains(&Mechanism::NewMountCalls) {
+            Calls::Classic
+        } else {
+            Calls::of_kernel()
+        },
+        tools: stage.tools()?,
+        stage,
         tty: args.tty,
-        cwd: around.cwd.clone(),
-        command: args.command.clone(),
         supervisor: rustix::process::getpid(),
     })
 }

@@ -65,7 +65,8 @@ enum Step {
 }
 
 fn step(path: &Path) -> Result<Step, Refusal> {
-    let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().last())
+    let (Some(parent), Some(Component::Normal(name))) =
+        (path.parent(), path.components().next_back())
     else {
         return whole(path);
     };

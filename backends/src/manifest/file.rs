@@ -141,7 +141,7 @@ pub(super) struct FileFile {
 pub(super) struct Can(pub(super) Capability);
 
 /// The words that `can` knows.
-pub(super) const CAN: [&str; 13] = [
+pub(super) const CAN: [&str; 14] = [
     "write-scope",
     "read-scope",
     "deny-list",
@@ -155,6 +155,7 @@ pub(super) const CAN: [&str; 13] = [
     "syscall-filter",
     "kills-tree",
     "metadata",
+    "agent-tools",
 ];
 
 /// The capability of a backend with this name.

@@ -148,6 +148,11 @@ impl Check<'_> {
             let message = format!("`{}` is listed twice", word.0);
             self.wrong(&["can".into(), index.into()], word.0.word(), message);
         }
+        let wrapped = file.drive.unwrap_or_default() == Drive::Wrap;
+        if wrapped && can.contains(&Can(Capability::AgentTools)) {
+            let message = "`agent-tools` needs `drive: agent`, a wrapped command has no tools";
+            self.wrong(&path(["can"]), "agent-tools", message);
+        }
         for word in file.approximates.keys() {
             let place = path(["approximates", word]);
             match capability(word) {

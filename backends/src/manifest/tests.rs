@@ -10,7 +10,7 @@ use sandproof_scenarios::complaint::Complaint;
 use sandproof_scenarios::{Policy, PolicySpec, Profile, Rooms};
 
 use super::values::{Subject, deny_now};
-use super::{ManifestBackend, embedded_manifests, manifest_schema, parse_manifest};
+use super::{ManifestBackend, embedded_manifests, load_manifest, manifest_schema, parse_manifest};
 use crate::{Backend, Express, Launch, Unsupported};
 
 /// All complaints as one text.
@@ -55,6 +55,7 @@ fn load(text: &str) -> Result<ManifestBackend, String> {
 #[case("deny-list]", "deny-lists]", 7, "deny-lists")]
 #[case("deny-list]", "landlock]", 7, "landlock")]
 #[case("deny-list]", "deny-list, deny-list]", 7, "listed twice")]
+#[case("deny-list]", "agent-tools]", 7, "needs `drive: agent`")]
 #[case("argv: |", "approximates: { deny-glob: x }\nargv: |", 8, "not listed under `can`")]
 #[case("argv: |", "approximates: { deny: x }\nargv: |", 8, "no capability")]
 #[case("argv: |", "gaps: [{ id: fs, link: \"https://a\", says: b }]\nargv: |", 8, "no scenario id")]
@@ -78,6 +79,18 @@ fn refuses(#[case] old: &str, #[case] new: &str, #[case] line: usize, #[case] wh
     let message = load(&SMALL.replacen(old, new, 1)).unwrap_err();
     assert!(message.contains(why), "{message}");
     assert!(message.contains(&format!("box.yaml:{line}:")), "{message}");
+}
+
+#[test]
+fn a_manifest_is_read_from_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("box.yaml");
+    let missing = shown(&load_manifest(&file).unwrap_err());
+    assert!(missing.contains("box.yaml") && missing.contains("cannot read"), "{missing}");
+    fs::write(&file, SMALL).unwrap();
+    assert_eq!(load_manifest(&file).unwrap().name(), "box");
+    fs::write(&file, b"schema: 1\nname: \xff\n").unwrap();
+    assert!(shown(&load_manifest(&file).unwrap_err()).contains("box.yaml:2:"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Mechanisms that are missing, and mechanisms alone.
 
+use std::path::Path;
+
 use crate::check::{Outcome, Test, ensure, test};
 use crate::world::World;
 
@@ -8,6 +10,8 @@ pub(crate) fn all() -> Vec<Test> {
         test("a_missing_mechanism_is_a_refusal", a_missing_mechanism_is_a_refusal),
         test("a_missing_second_layer_is_not", a_missing_second_layer_is_not),
         test("fail_open_starts_and_says_so", fail_open_starts_and_says_so),
+        test("bwrap_is_the_other_way_to_covers", bwrap_is_the_other_way_to_covers),
+        test("bind_and_remount_do_as_well", bind_and_remount_do_as_well),
         test("landlock_alone", landlock_alone),
         test("seccomp_alone", seccomp_alone),
         test("mounts_alone", mounts_alone),
@@ -35,6 +39,79 @@ fn fail_open_starts_and_says_so(world: &World) -> Outcome {
     ensure(ran.out == "SECRET", &format!("{ran:?}"))?;
     ensure(ran.err.contains("confine: not enforced: denied"), &ran.err)?;
     ensure(!world.at("outside/new").exists(), "Landlock was lost as well")
+}
+
+fn bwrap_is_the_other_way_to_covers(world: &World) -> Outcome {
+    if !Path::new("/usr/bin/bwrap").exists() {
+        return world.refused(&["--without", "own-mounts"], "install bubblewrap");
+    }
+    world.write("work/dir/file", "SECRET")?;
+    world.write("work/a/conf", "CONF")?;
+    let options = [
+        "--without",
+        "own-mounts",
+        "--deny",
+        "secret",
+        "--deny",
+        "dir",
+        "--protect",
+        "a/conf",
+        "--network",
+        "blocked",
+        "--deny",
+        "late",
+    ];
+    world.denied(&options, "cat secret")?;
+    world.denied(&options, "$EXE act rename secret moved && mv moved secret")?;
+    world.denied(&options, "ls dir")?;
+    world.denied(&options, "cat dir/file")?;
+    world.denied(&options, "echo CONF > a/conf")?;
+    world.denied(&options, "$EXE act rename a b && mv b a")?;
+    world.denied(&options, "echo x > late && rm late")?;
+    world.denied(&options, "chmod 640 $W/outside/far && chmod 644 $W/outside/far")?;
+    world.denied(&options, "echo x > ~/.grok/hooks/a && rm ~/.grok/hooks/a")?;
+    world.denied(&options, "$EXE act socket 2")?;
+    world.denied(&options, "$EXE act unshare")?;
+    world.allowed(&options, "cat plain a/conf && echo x > new && echo x > /dev/null && rm new")?;
+    let status = world.confined(&options, "cat /proc/self/status")?.out;
+    ensure(status.contains("CapBnd:\t0000000000000000"), &status)?;
+    let ran = world.confined(&options, "exit 7")?;
+    ensure(ran.status == 7, &format!("{ran:?}"))?;
+    ensure(!world.at("work/late").exists(), "a stub was left")
+}
+
+fn bind_and_remount_do_as_well(world: &World) -> Outcome {
+    world.write("work/dir/file", "SECRET")?;
+    world.write("work/a/conf", "CONF")?;
+    let options = [
+        "--without",
+        "new-mount-calls",
+        "--sandbox",
+        "off",
+        "--deny",
+        "secret",
+        "--deny",
+        "dir",
+        "--protect",
+        "a",
+    ];
+    world.denied(&options, "cat secret")?;
+    world.denied(&options, "chmod 600 secret")?;
+    world.denied(&options, "$EXE act rename secret moved && mv moved secret")?;
+    world.denied(&options, "ls dir")?;
+    world.denied(&options, "cat dir/file")?;
+    world.denied(&options, "echo CONF > a/conf")?;
+    world.denied(&options, "$EXE act rename a b && mv b a")?;
+    world.denied(&options, "$EXE act rename $W/work $W/w && mv $W/w $W/work")?;
+    world.allowed(
+        &options,
+        "cat plain a/conf && echo x > new && echo x > /tmp/confine-$$ && rm /tmp/confine-$$",
+    )?;
+    let limited = ["--without", "new-mount-calls"];
+    if Path::new("/usr/bin/bwrap").exists() {
+        return world.denied(&limited, "echo x > $W/outside/new && rm $W/outside/new");
+    }
+    world.refused(&limited, "Linux 5.12")
 }
 
 fn landlock_alone(world: &World) -> Outcome {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The lowest number for a descriptor of the probe itself, where the limit allows it.
@@ -59,7 +59,11 @@ pub(super) fn take_standard() -> io::Result<Standard> {
 }
 
 fn copy_high(fd: impl AsFd) -> io::Result<OwnedFd> {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let floor = FLOOR.min(limit.saturating_sub(ROOM));
-    Ok(fcntl_dupfd_cloexec(fd, floor as RawFd)?)
+    match fcntl_dupfd_cloexec(&fd, FLOOR as RawFd) {
+        Err(Errno::INVAL) => {
+            let limit = getrlimit(Resource::Nofile).current.unwrap_or(FLOOR);
+            Ok(fcntl_dupfd_cloexec(&fd, limit.saturating_sub(ROOM) as RawFd)?)
+        }
+        copied => Ok(copied?),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use sandproof_probes::wire::{Answer, Ask, Hello, Reply, Request, VERSION};
@@ -118,7 +118,7 @@ impl Probe {
 
     /// The pipes between this process and the probe.
     #[cfg(target_os = "linux")]
-    pub(crate) fn pipes(&self) -> [PathBuf; 2] {
+    pub(crate) fn pipes(&self) -> [std::path::PathBuf; 2] {
         use std::os::fd::AsRawFd;
         let ends = [self.to.as_ref().unwrap().as_raw_fd(), self.from.get_ref().as_raw_fd()];
         ends.map(|end| std::fs::read_link(format!("/proc/self/fd/{end}")).unwrap())

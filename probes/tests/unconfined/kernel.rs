@@ -18,6 +18,7 @@ crate::tests![
     leaves_namespaces,
     mounts_stay_inside,
     abilities_agree_with_attempts,
+    hello_needs_no_proc,
 ];
 
 fn call(abi: Abi, name: &str, args: &[i64]) -> Attempt {
@@ -94,14 +95,17 @@ fn a_fork_by_number_answers_once() {
 }
 
 fn ioctls() {
+    // In libc their type differs from library to library.
+    const FIONREAD: u64 = 0x541b;
+    const TIOCSTI: u64 = 0x5412;
     let ioctl = |fd, request, text: Option<&str>| {
         let text = text.map(str::to_owned);
         once(Attempt::Ioctl { fd, request, arg: 0, text })
     };
-    done(&ioctl(0, libc::FIONREAD, Some("x")));
-    failed(&ioctl(0, libc::FIONREAD, None), "ioctl", libc::EFAULT);
-    failed(&ioctl(0, libc::TIOCSTI, Some("x")), "ioctl", libc::ENOTTY);
-    failed(&ioctl(77, libc::FIONREAD, Some("x")), "ioctl", libc::EBADF);
+    done(&ioctl(0, FIONREAD, Some("x")));
+    failed(&ioctl(0, FIONREAD, None), "ioctl", libc::EFAULT);
+    failed(&ioctl(0, TIOCSTI, Some("x")), "ioctl", libc::ENOTTY);
+    failed(&ioctl(77, FIONREAD, Some("x")), "ioctl", libc::EBADF);
 }
 
 fn unshare(namespaces: &[&str]) -> Attempt {
@@ -172,4 +176,26 @@ fn abilities_agree_with_attempts() {
     assert_eq!(abilities.seccomp, filters, "{abilities:?}");
     assert_eq!(abilities.tty, Path::new("/dev/ptmx").exists(), "{abilities:?}");
     assert_eq!(abilities.userns, abilities.userns_errno.is_none());
+}
+
+fn hello_needs_no_proc() {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::CloneFlags;
+    let mut command = crate::client::probe();
+    sandproof_probes::sys::before_exec(&mut command, || {
+        nix::sched::unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+        mount(Some("none"), "/proc", Some("tmpfs"), MsFlags::empty(), None::<&str>)?;
+        sandproof_probes::sys::no_new_privs()
+    });
+    if !abilities().userns {
+        assert!(command.spawn().is_err());
+        return;
+    }
+    let mut probe = Probe::spawn(&mut command);
+    let hello = probe.hello();
+    assert!(hello.no_new_privs && hello.namespaces.is_empty());
+    assert_eq!((hello.seccomp, hello.capabilities.len()), (0, 16));
+    probe.begin();
+    printed(&probe.attempt(shell("echo works", Path::new("/"))), "works\n");
+    probe.bye();
 }

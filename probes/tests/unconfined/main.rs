@@ -18,6 +18,8 @@ mod program;
 mod protocol;
 #[cfg(target_os = "linux")]
 mod secrecy;
+#[cfg(target_os = "linux")]
+mod sys;
 
 use std::ffi::OsString;
 
@@ -63,6 +65,8 @@ fn modules() -> Vec<(&'static str, Vec<Test>)> {
         ("kernel", kernel::tests()),
         #[cfg(target_os = "linux")]
         ("secrecy", secrecy::tests()),
+        #[cfg(target_os = "linux")]
+        ("sys", sys::tests()),
     ]
 }
 

@@ -30,7 +30,7 @@ fn names_below_beside_and_outside_are_found() {
     for alias in &aliases {
         fs::hard_link(&secret, alias).unwrap();
     }
-    assert_eq!(others(&[secret.clone()], &[]).unwrap(), aliases);
+    assert_eq!(others(std::slice::from_ref(&secret), &[]).unwrap(), aliases);
     let both = [secret, base.join("work/b")];
     assert_eq!(
         others(&both, &[base.join("work")]).unwrap(),
@@ -43,7 +43,7 @@ fn a_name_that_is_not_found_is_a_refusal() {
     let (_dir, base) = place();
     let secret = base.join("work/secret");
     fs::hard_link(&secret, base.join("outside/c")).unwrap();
-    let refusal = within(&[secret.clone()], &[], 1).unwrap_err().to_string();
+    let refusal = within(std::slice::from_ref(&secret), &[], 1).unwrap_err().to_string();
     assert!(refusal.contains("1 hard links of a file were not found"), "{refusal}");
     assert_eq!(within(&[secret], &[], 100).unwrap(), [base.join("outside/c")]);
 }

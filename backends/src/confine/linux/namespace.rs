@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, unshare};
 use crate::confine::refusal::Refusal;
 
 /// Which namespaces are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Namespaces {
     /// For covers.
     pub(super) mount: bool,

@@ -7,7 +7,7 @@
 //! modification time. A host program may still fill the stub: then it is a real file and stays.
 
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -158,12 +158,7 @@ fn keeping_time(folder: &Path, act: impl FnOnce() -> io::Result<()>) -> io::Resu
 }
 
 fn unheld(path: &Path, error: &io::Error) -> Refusal {
-    let what = match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            format!("a path that does not exist cannot be held in place ({error})")
-        }
-        _ => format!("a path cannot be held in place ({error})"),
-    };
+    let what = format!("a path that does not exist cannot be held in place ({error})");
     Refusal::at(what, path, "make it, or leave it out")
 }
 

@@ -1,11 +1,13 @@
 //! The parent: passes signals on, waits, and leaves no process behind.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::inside::Inside;
 use super::sys;
@@ -14,28 +16,42 @@ use crate::confine::refusal::Refusal;
 /// Signals handed on to the command.
 const PASSED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
-/// Runs the command in a child, and gives its exit status once every process of it has ended.
+/// How a start ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its exit status.
+    pub(super) status: i32,
+    /// What the child told: why it could not have namespaces or covers; or that bwrap could.
+    pub(super) told: String,
+}
+
+/// Runs the command in a child, and comes back once every process of it has ended.
 ///
 /// # Errors
 /// No child can be made.
-pub(super) fn run(inside: &Inside) -> Result<i32, Refusal> {
+pub(super) fn run(inside: &Inside) -> Result<Ended, Refusal> {
     let failed = |error: &dyn std::fmt::Display| {
         Refusal::new(format!("no process can be started ({error})"), "end others first")
     };
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| failed(&error))?;
     let strangers = strangers();
+    let (told, tell) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(&error))?;
     let old = hold_signals().map_err(|error| failed(&error))?;
-    match sys::fork().map_err(|error| failed(&error))? {
-        None => {
-            let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&old), None) {
-                Ok(()) => inside.run(),
-                Err(error) => crate::confine::report(&failed(&error)),
-            };
-            std::process::exit(status)
-        }
-        Some(child) => Ok(watch(child, inside.tty, &strangers)),
+    let Some(child) = sys::fork().map_err(|error| failed(&error))? else {
+        let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&old), None) {
+            Ok(()) => inside.run(tell),
+            Err(error) => crate::confine::report(&failed(&error)),
+        };
+        std::process::exit(status)
+    };
+    drop(tell);
+    let status = watch(child, inside.tty, &strangers);
+    let mut text = String::new();
+    if status != 0 {
+        File::from(told).read_to_string(&mut text).map_err(|error| failed(&error))?;
     }
+    Ok(Ended { status, told: text })
 }
 
 /// Blocks the signals the supervisor waits for; gives the mask as it was.
@@ -57,20 +73,24 @@ fn watch(child: Pid, tty: bool, strangers: &[Pid]) -> i32 {
         if let Some(status) = ended(child) {
             break status;
         }
-        match awaited().wait() {
-            Ok(Signal::SIGCHLD) | Err(_) => {}
-            Ok(signal) => pass_on(child, signal, tty),
+        match sys::wait_for_signal(&awaited()) {
+            Ok((Signal::SIGCHLD, _)) | Err(_) => {}
+            // The terminal has sent it to the command as well.
+            Ok((_, true)) if tty => {}
+            Ok((signal, _)) => pass_on(child, signal, tty),
         }
     };
     end_rest(strangers);
     status
 }
 
-/// The command has its own process group, unless it shares the terminal's.
+/// To the whole process group of the command, unless it shares ours or has none yet.
 fn pass_on(child: Pid, signal: Signal, tty: bool) {
-    let target = if tty { child } else { Pid::from_raw(-child.as_raw()) };
-    // It may have ended just now.
-    let _ = kill(target, signal);
+    let group = Pid::from_raw(-child.as_raw());
+    if tty || kill(group, signal).is_err() {
+        // It may have ended just now.
+        let _ = kill(child, signal);
+    }
 }
 
 /// Reaps what has ended; the exit status once the command itself has.

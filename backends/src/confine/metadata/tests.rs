@@ -24,7 +24,7 @@ fn a_git_file_is_followed() {
     fs::create_dir_all(&root).unwrap();
     fs::create_dir_all(&repository).unwrap();
     fs::write(root.join(".git"), "gitdir: ../main/.git/worktrees/tree\n").unwrap();
-    let paths = of(&[root.clone()]).unwrap();
+    let paths = of(std::slice::from_ref(&root)).unwrap();
     assert!(paths.contains(&repository) && paths.contains(&root.join(".git")), "{paths:?}");
     fs::write(root.join(".git"), "gitdir: ../nowhere\n").unwrap();
     assert_eq!(of(&[root]).unwrap().len(), 3);

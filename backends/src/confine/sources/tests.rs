@@ -74,9 +74,9 @@ fn a_symlinked_slot_is_refused(#[case] slot: &str, #[case] why: &str) {
     fs::create_dir_all(&grok).unwrap();
     let other = dir.path().join("other");
     if slot == "hooks" {
-        fs::create_dir(&other).unwrap()
+        fs::create_dir(&other).unwrap();
     } else {
-        fs::write(&other, "").unwrap()
+        fs::write(&other, "").unwrap();
     }
     symlink(&other, grok.join(slot)).unwrap();
     assert!(refusal(&grok).contains(why));

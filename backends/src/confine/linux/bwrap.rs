@@ -1,0 +1,166 @@
+//! The other way to covers: `bwrap` lays them, then starts this program again for the last stage.
+//! For hosts that let a known program make namespaces and no other.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use serde::{Deserialize, Serialize};
+
+use super::inside::Inside;
+use super::stage::Stage;
+use super::{mounts, sys};
+use crate::confine::cover::{Cover, Kind};
+use crate::confine::refusal::Refusal;
+
+/// Where a trusted one lies; never looked up on `PATH`, where the workspace may come first.
+const PLACES: [&str; 2] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// What the supervisor is told once bwrap has done its part.
+pub(super) const READY: &str = "ready";
+
+/// A `bwrap` that only root can change.
+pub(super) fn trusted() -> Option<PathBuf> {
+    PLACES.iter().map(PathBuf::from).find(|path| {
+        fs::symlink_metadata(path)
+            .is_ok_and(|meta| meta.is_file() && meta.uid() == 0 && meta.mode() & 0o022 == 0)
+    })
+}
+
+/// Becomes `bwrap`; comes back only when that fails.
+pub(super) fn exec(program: &Path, inside: &Inside, ready: &OwnedFd) -> Refusal {
+    let failed = |error: io::Error| {
+        Refusal::at(format!("bwrap cannot be started ({error})"), program, "install it again")
+    };
+    // Descriptors of the caller must not reach bwrap, which would pass them on.
+    let closed = sys::close_on_exec(3, u32::MAX);
+    let kept = inside.stage.keep_fds.iter().try_for_each(|&fd| sys::keep_on_exec(fd));
+    match closed.and(kept).and_then(|()| arguments(inside, ready)) {
+        Ok(arguments) => {
+            let mut command = Command::new(program);
+            command.args(&arguments.words);
+            // The descriptors in `arguments` stay open up to here.
+            failed(command.exec())
+        }
+        Err(error) => failed(error),
+    }
+}
+
+/// What the second start gets from the first.
+#[derive(Debug, Serialize, Deserialize)]
+struct Handed {
+    stage: Stage,
+    /// Where it is told that bwrap has done its part.
+    ready: i32,
+}
+
+/// A command line, with the descriptors it names.
+struct Arguments {
+    words: Vec<OsString>,
+    files: Vec<OwnedFd>,
+}
+
+fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
+    let mut arguments = Arguments { words: Vec::new(), files: Vec::new() };
+    // The one capability is what it takes to give up all others for good.
+    arguments.words(["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"]);
+    if inside.namespaces.network {
+        arguments.words(["--unshare-net"]);
+    }
+    if inside.stage.limited {
+        arguments.words(["--ro-bind", "/", "/"]);
+        arguments.devices(&inside.stage);
+    } else {
+        arguments.words(["--dev-bind", "/", "/"]);
+    }
+    for cover in &inside.stage.covers {
+        arguments.cover(cover)?;
+    }
+    let ready = ready.as_raw_fd();
+    sys::keep_on_exec(ready)?;
+    let handed = Handed { stage: inside.stage.clone(), ready };
+    let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
+    arguments.words(["--"]);
+    arguments.words.extend(own_command_line()?);
+    arguments.words([String::from("--stage"), stage]);
+    Ok(arguments)
+}
+
+impl Arguments {
+    fn words<S: Into<OsString>>(&mut self, words: impl IntoIterator<Item = S>) {
+        self.words.extend(words.into_iter().map(Into::into));
+    }
+
+    /// Devices do not work on a mount that bwrap makes, unless it is told so.
+    fn devices(&mut self, stage: &Stage) {
+        let all = [PathBuf::from("/dev")];
+        let devices = stage.grants.as_ref().map_or(&all[..], |grants| &grants.devices);
+        for device in devices {
+            self.words(["--dev-bind".as_ref(), device.as_os_str(), device.as_os_str()]);
+        }
+    }
+
+    fn cover(&mut self, cover: &Cover) -> io::Result<()> {
+        let path = || OsString::from(&cover.path);
+        match cover.kind {
+            Kind::Open | Kind::Pin => self.words(["--bind".into(), path(), path()]),
+            Kind::Freeze => self.words(["--ro-bind".into(), path(), path()]),
+            Kind::Mask if fs::symlink_metadata(&cover.path)?.is_dir() => {
+                self.words(["--perms", "000", "--tmpfs"]);
+                self.words([path(), "--remount-ro".into(), path()]);
+            }
+            Kind::Mask => {
+                let nothing = self.file(b"")?;
+                self.words(["--perms", "000", "--ro-bind-data", &nothing]);
+                self.words([path()]);
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of this content that bwrap and what it starts can read, by its number.
+    fn file(&mut self, content: &[u8]) -> io::Result<String> {
+        let mut file = File::from(memfd_create("confine", MemfdFlags::empty())?);
+        file.write_all(content)?;
+        file.rewind()?;
+        let number = file.as_raw_fd();
+        sys::keep_on_exec(number)?;
+        self.files.push(file.into());
+        Ok(number.to_string())
+    }
+}
+
+/// How this program was started, up to the arguments of `confine`.
+fn own_command_line() -> io::Result<Vec<OsString>> {
+    let exe = std::env::current_exe()?;
+    let named = std::env::args_os().nth(1).is_some_and(|word| word == "confine");
+    Ok(if named { vec![exe.into(), "confine".into()] } else { vec![exe.into()] })
+}
+
+/// Inside bwrap: goes through the last stage, described in this descriptor.
+///
+/// # Errors
+/// There is no such description, or a cover is not in place.
+pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
+    let forged = |error: &dyn std::fmt::Display| {
+        Refusal::new(format!("--stage is not for people ({error})"), "leave it out")
+    };
+    let mut text = Vec::new();
+    // Opened again through its name, the descriptor itself is closed on exec with all others.
+    File::open(format!("/proc/self/fd/{stage}"))
+        .and_then(|mut file| file.read_to_end(&mut text))
+        .map_err(|error| forged(&error))?;
+    let Handed { stage, ready } = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
+    fs::write(format!("/proc/self/fd/{ready}"), READY).map_err(|error| forged(&error))?;
+    let tools = stage.tools()?;
+    mounts::check(&stage.covers, stage.limited, None)?;
+    stage.sources.recheck()?;
+    stage.confine(&tools, || true)?;
+    Ok(stage.exec())
+}

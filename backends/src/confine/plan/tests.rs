@@ -1,1 +1,0 @@
-//! Grants of each profile, and what the options add.
