@@ -1,5 +1,7 @@
 //! Text to [`Tree`]: limits, and everything of YAML that this project does not want.
 
+use std::collections::BTreeMap;
+
 use serde_saphyr::granit_parser::{
     self, ErrorKind, Event, Marker, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
 };
@@ -203,6 +205,7 @@ impl<'a> Parser<'a> {
     fn map(&mut self, at: Mark, depth: usize) -> Result<Value, Fault> {
         self.not_too_deep(at, depth)?;
         let mut entries: Vec<Entry> = Vec::new();
+        let mut lines: BTreeMap<String, usize> = BTreeMap::new();
         loop {
             let (token, span) = self.next()?;
             if token == Token::MapEnd {
@@ -211,8 +214,7 @@ impl<'a> Parser<'a> {
             let key = self.key(token, &span)?;
             let (token, span) = self.next()?;
             let value = self.node(token, &span, depth)?;
-            if let Some(first) = entries.iter().find(|entry| entry.key.text == key.text) {
-                let line = first.key.at.line;
+            if let Some(line) = lines.get(&key.text) {
                 let word = short(&key.text);
                 let message =
                     format!("key `{word}` stands here a second time, first in line {line}");
@@ -221,6 +223,7 @@ impl<'a> Parser<'a> {
                 let message = "merge keys (`<<`) are not read; write the keys out";
                 self.faults.push(Fault::new(key.at, message, "<<"));
             } else {
+                lines.insert(key.text.clone(), key.at.line);
                 entries.push(Entry { key, value });
             }
         }
