@@ -356,45 +356,4 @@ impl VictimFixture {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn list(yaml: &str) -> Vec<Fixture> {
-        crate::yaml::read(yaml, "given").unwrap()
-    }
-
-    #[test]
-    fn a_twin_replaces_what_has_its_name_and_keeps_the_rest() {
-        let given = list(
-            "[{ dir: work/a }, { symlink: { path: home/grok, to: work/a } }, \
-             { env: { A: x, B: y } }, { listener: { kind: tcp } }, { mode: { path: work/a, mode: 0700 } }]",
-        );
-        let twin = list("[{ dir: home/grok }, { env: { B: z } }, { fifo: work/new }]");
-        let expected = list(
-            "[{ dir: work/a }, { dir: home/grok }, { env: { A: x } }, { env: { B: z } }, \
-             { listener: { kind: tcp } }, { mode: { path: work/a, mode: 0700 } }, { fifo: work/new }]",
-        );
-        assert_eq!(replaced(&given, &twin), expected);
-    }
-
-    #[test]
-    fn a_mode_is_no_rival_of_its_file() {
-        let given = list("[{ file: { path: work/a, holds: text } }]");
-        let twin = list("[{ mode: { path: work/a, mode: 0600 } }]");
-        assert_eq!(replaced(&given, &twin).len(), 2);
-    }
-
-    #[test]
-    fn unix_listeners_share_a_path_unless_told() {
-        let keys = |yaml: &str| list(yaml)[0].key();
-        assert_eq!(
-            keys("[{ listener: { kind: unix } }]"),
-            "listener default, path outside/listener.sock"
-        );
-        assert_eq!(
-            keys("[{ listener: { name: b, kind: unix, path: work/s } }]"),
-            "listener b, path work/s"
-        );
-        assert_eq!(keys("[{ listener: { kind: abstract } }]"), "listener default");
-    }
-}
+mod tests;

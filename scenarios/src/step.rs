@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PathArg, RoomPath};
 
+mod host;
+
+pub use host::{HostAct, HostPair, HostWrite};
+
 /// One line of a route: one verb with its arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
@@ -412,42 +416,6 @@ pub struct UmountStep {
     /// Lazily.
     #[serde(default)]
     pub detach: bool,
-}
-
-/// An act of the host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum HostAct {
-    /// Writes a file, parents made: `{path, holds}`.
-    Write(HostWrite),
-    /// Renames.
-    Rename(HostPair),
-    /// Removes.
-    Unlink(RoomPath),
-    /// Makes a folder with parents.
-    Mkdir(RoomPath),
-    /// Makes a symlink: `{path, to}`.
-    Symlink(crate::fixture::LinkFixture),
-}
-
-/// See [`HostAct::Write`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostWrite {
-    /// Where.
-    pub path: RoomPath,
-    /// What.
-    pub holds: crate::fixture::Holds,
-}
-
-/// See [`HostAct::Rename`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostPair {
-    /// Old name.
-    pub from: RoomPath,
-    /// New name.
-    pub to: RoomPath,
 }
 
 /// See [`Step::Tool`].

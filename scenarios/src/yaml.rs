@@ -15,6 +15,7 @@ mod decode;
 mod node;
 mod parse;
 mod scalar;
+mod spot;
 
 pub use decode::{Decoded, decode};
 pub use node::{Entry, Key, Node, Seg, Tree, Value};
