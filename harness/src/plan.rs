@@ -220,10 +220,12 @@ fn implied(scenario: &Scenario, profile: Profile) -> BTreeSet<Capability> {
 }
 
 fn has_tool_step(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Tool(_) => true,
-        Step::Again(steps) => has_tool_step(steps),
-        _ => false,
+    steps.iter().any(|step| {
+        if let Step::Again(steps) = step {
+            has_tool_step(steps)
+        } else {
+            matches!(step, Step::Tool(_))
+        }
     })
 }
 

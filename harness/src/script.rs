@@ -171,13 +171,13 @@ impl<'a> Script<'a> {
 
     fn play(&mut self, steps: &[Step]) -> Result<(), Stop> {
         for step in steps {
-            match step {
-                Step::Host(act) => self.act(act)?,
-                Step::Again(steps) => {
-                    self.restart()?;
-                    self.play(steps)?;
-                }
-                other => self.attempt(other)?,
+            if let Step::Host(act) = step {
+                self.act(act)?;
+            } else if let Step::Again(steps) = step {
+                self.restart()?;
+                self.play(steps)?;
+            } else {
+                self.attempt(step)?;
             }
         }
         Ok(())
@@ -309,23 +309,17 @@ fn describe(step: &Step) -> String {
     let Some((verb, argument)) = json.as_object().and_then(|map| map.iter().next()) else {
         return json.to_string();
     };
-    let argument = match argument {
-        serde_json::Value::String(text) => text.clone(),
-        other => plain_map(other),
-    };
-    format!("{verb} {argument}")
+    format!("{verb} {}", text_of(argument))
 }
 
-fn plain_map(value: &serde_json::Value) -> String {
+/// A value as the scenario would have it; a map as `key=value`, without what is absent or off.
+fn text_of(value: &serde_json::Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
     let Some(map) = value.as_object() else { return value.to_string() };
-    let items = map.iter().filter(|(_, v)| !v.is_null() && *v != &serde_json::Value::Bool(false));
-    items
-        .map(|(key, value)| match value {
-            serde_json::Value::String(text) => format!("{key}={text}"),
-            other => format!("{key}={other}"),
-        })
-        .collect::<Vec<_>>()
-        .join(" ")
+    let said = map.iter().filter(|(_, v)| !v.is_null() && *v != &serde_json::Value::Bool(false));
+    said.map(|(key, value)| format!("{key}={}", text_of(value))).collect::<Vec<_>>().join(" ")
 }
 
 /// Words that differ from arm to arm, and what stands for them in evidence.

@@ -82,7 +82,6 @@ impl<'a> Session<'a> {
         supervisor: &'a Supervisor,
         start: Start<'_>,
     ) -> Result<(Self, Hello), (Gone, Finished)> {
-        let deadline = start.deadline;
         let mut session = Self::launch(supervisor, start)
             .map_err(|error| (Gone::Unstartable(error.to_string()), Finished::default()))?;
         match supervisor.event() {
@@ -95,7 +94,6 @@ impl<'a> Session<'a> {
             }
             Err(error) => return Err((Gone::Unstartable(error.to_string()), Finished::default())),
         }
-        debug_assert_eq!(session.deadline, deadline);
         match session.greet() {
             Ok(hello) => Ok((session, hello)),
             Err(gone) => {
@@ -112,7 +110,9 @@ impl<'a> Session<'a> {
     pub fn attempt(&mut self, attempt: Attempt) -> Result<Observation, Gone> {
         match self.ask(Ask::Try(attempt))? {
             Answer::Saw(observation) => Ok(observation),
-            other => Err(unexpected(&other)),
+            other @ (Answer::Hello(_) | Answer::Ready | Answer::Wrong(_)) => {
+                Err(unexpected(&other))
+            }
         }
     }
 
@@ -123,7 +123,9 @@ impl<'a> Session<'a> {
     pub fn order(&mut self, ask: Ask) -> Result<(), Gone> {
         match self.ask(ask)? {
             Answer::Ready => Ok(()),
-            other => Err(unexpected(&other)),
+            other @ (Answer::Hello(_) | Answer::Saw(_) | Answer::Wrong(_)) => {
+                Err(unexpected(&other))
+            }
         }
     }
 
@@ -200,7 +202,7 @@ impl<'a> Session<'a> {
         let answer = self.answer()?;
         match answer {
             Answer::Hello(hello) => Ok(hello),
-            other => Err(unexpected(&other)),
+            other @ (Answer::Ready | Answer::Saw(_) | Answer::Wrong(_)) => Err(unexpected(&other)),
         }
     }
 

@@ -76,9 +76,7 @@ fn show(
         let how = if one.named { "not ready" } else { "not installed" };
         say(&format!("{how}: {}: {}\n  {}", one.backend, one.why, one.mend));
     }
-    let missing = absent
-        .iter()
-        .any(|one| one.named || arguments.require.iter().any(|required| *required == one.backend));
+    let missing = absent.iter().any(|one| one.named || arguments.require.contains(&one.backend));
     if journal.records.is_empty() {
         say("nothing was run: no cell has that name; `sandproof list` shows the scenarios");
     }
