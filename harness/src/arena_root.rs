@@ -47,12 +47,12 @@ pub enum PlaceError {
 }
 
 impl ArenaRoot {
-    /// Makes the folder of this run below `base` with a copy of the executable, and removes what
-    /// killed runs of the same user left there.
+    /// Makes the folder of this run below `base` with a copy of `executable`, which is sandproof,
+    /// and removes what killed runs of the same user left there.
     ///
     /// # Errors
     /// See [`PlaceError`].
-    pub fn create(base: &Path, keep: bool) -> Result<Self, PlaceError> {
+    pub fn create(base: &Path, executable: &Path, keep: bool) -> Result<Self, PlaceError> {
         let wrap = |error| PlaceError::Io { path: base.to_path_buf(), error };
         let name = format!("run-{}-{:08x}", std::process::id(), crate::rng::fresh_seed() as u32);
         let lock_path = base.join(format!("{name}.lock"));
@@ -60,7 +60,7 @@ impl ArenaRoot {
         sweep(base);
         let path = base.join(name);
         make_folder(&path, 0o700).map_err(wrap)?;
-        let executable = copy_executable(&path).map_err(wrap)?;
+        let executable = copy_executable(executable, &path).map_err(wrap)?;
         Ok(Self { path, lock_path, executable, keep, _lock: lock })
     }
 
@@ -195,13 +195,13 @@ pub fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     fs::DirBuilder::new().mode(mode).create(path)
 }
 
-/// Copies this executable to `RUN/bin/sandproof`, so that every arm starts the same bytes, from a
+/// Copies sandproof to `RUN/bin/sandproof`, so that every arm starts the same bytes, from a
 /// place that the subject may read.
-fn copy_executable(run: &Path) -> io::Result<PathBuf> {
+fn copy_executable(executable: &Path, run: &Path) -> io::Result<PathBuf> {
     let bin = run.join("bin");
     make_folder(&bin, 0o755)?;
     let copy = bin.join("sandproof");
-    fs::copy(std::env::current_exe()?, &copy)?;
+    fs::copy(executable, &copy)?;
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o555))?;
     Ok(copy)
 }

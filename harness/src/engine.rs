@@ -112,7 +112,10 @@ pub struct Work<'a> {
 /// # Errors
 /// There is no place for it.
 pub fn arena_root(settings: &Settings) -> Result<ArenaRoot, PlaceError> {
-    ArenaRoot::create(&base(settings.arena_root.as_deref())?, settings.keep_arena)
+    let base = base(settings.arena_root.as_deref())?;
+    let executable = std::env::current_exe()
+        .map_err(|error| PlaceError::Io { path: "/proc/self/exe".into(), error })?;
+    ArenaRoot::create(&base, &executable, settings.keep_arena)
 }
 
 /// Cells that share a control arm.
