@@ -74,7 +74,9 @@ pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
         network: args.network.map_or(profile.network(), network),
         environment: Environment::of(args.env_policy.as_deref())?,
     };
-    plan.freeze.extend(plan.sources.paths());
+    for source in plan.sources.paths() {
+        plan.freeze.extend(resolve::entry(&source)?.all());
+    }
     if profile == Profile::WorkspaceWrite {
         plan.freeze.extend(metadata::of(&plan.grants.write)?);
     }
