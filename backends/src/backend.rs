@@ -29,6 +29,12 @@ pub trait Backend: Send + Sync + fmt::Debug {
         &[]
     }
 
+    /// Capabilities of the host without which it cannot enforce a policy that asks for `wanted`:
+    /// lacking one of them is a skip that says what mends it.
+    fn needs(&self, _wanted: &BTreeSet<Capability>) -> Vec<Capability> {
+        Vec::new()
+    }
+
     /// Whether it can be started on this machine by this user, found by doing; and the identity
     /// of what would be started. Called once per run, before planning.
     ///

@@ -137,7 +137,11 @@ impl Liar {
     /// `exe` is the executable that runs [`liar_main`].
     #[must_use]
     pub fn new(kind: LiarKind, exe: &Path) -> Self {
-        let can = Capability::ALL.into_iter().filter(|capability| !capability.of_host()).collect();
+        // All there are but one: a liar has no tools of its own that could be called.
+        let can = Capability::ALL
+            .into_iter()
+            .filter(|capability| !capability.of_host() && *capability != Capability::AgentTools)
+            .collect();
         Self { kind, exe: exe.to_path_buf(), can, honest: None }
     }
 
@@ -191,6 +195,10 @@ impl Backend for Liar {
 
     fn can(&self) -> &BTreeSet<Capability> {
         &self.can
+    }
+
+    fn needs(&self, wanted: &BTreeSet<Capability>) -> Vec<Capability> {
+        self.honest.as_ref().map_or_else(Vec::new, |honest| honest.needs(wanted))
     }
 
     fn detect(&self) -> Result<Subject, NotReady> {

@@ -81,8 +81,8 @@ fn sandboxed<'a>(
     let subject = arm::run(bench, &plan)?;
     let twin = match &scenario.twin {
         None => None,
-        Some(replaced) => {
-            let given = &twin_given(given, replaced);
+        Some(twin) => {
+            let given = &sandproof_scenarios::fixture::replaced(given, twin);
             Some(arm::run(bench, &Plan { given, name: "twin", ..plan })?)
         }
     };
@@ -142,14 +142,6 @@ fn gap(backend: &dyn Backend, cell: &Cell<'_>) -> Option<String> {
     let covers = |id: &str| id == cell.scenario.id || id == route;
     let gap = backend.gaps().iter().find(|g| g.platforms.contains(&PLATFORM) && covers(&g.id))?;
     Some(format!("{} ({})", gap.says, gap.link))
-}
-
-/// `given` with the entries of the same path or name replaced, the rest kept.
-fn twin_given(given: &[Fixture], replaced: &[Fixture]) -> Vec<Fixture> {
-    let keys: Vec<String> = replaced.iter().map(Fixture::key).collect();
-    let kept = given.iter().filter(|fixture| !keys.contains(&fixture.key())).cloned();
-    // Replacements come first: an entry that is kept may lie below one of them.
-    replaced.iter().cloned().chain(kept).collect()
 }
 
 /// What changed under the subject, not in the control arm, and is named by no step or effect.

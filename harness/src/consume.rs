@@ -10,11 +10,11 @@ use sandproof_reports::{Header, Record};
 use crate::engine::{Absent, Event};
 use crate::progress::Progress;
 
-/// Changes a record once it is known, as waivers do.
-pub type Amend<'a> = Box<dyn Fn(Record) -> Record + 'a>;
+/// Changes all records at the end, as waivers do: one may cover several cells.
+pub type Settle = Box<dyn Fn(Vec<Record>) -> Vec<Record>>;
 
 /// Takes events.
-pub struct Consumer<'a> {
+pub struct Consumer {
     journal: Option<JournalWriter<Box<dyn Write>>>,
     file: Option<Box<dyn Write>>,
     header: Option<Header>,
@@ -23,17 +23,17 @@ pub struct Consumer<'a> {
     written: usize,
     /// Backends that could not be started, and required things that are not there.
     pub absent: Vec<Absent>,
-    amend: Amend<'a>,
+    settle: Option<Settle>,
     progress: Progress,
     error: Option<JournalError>,
 }
 
-impl<'a> Consumer<'a> {
+impl Consumer {
     /// Writes the journal to this file, if any.
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn new(journal: Option<&Path>, amend: Amend<'a>) -> io::Result<Self> {
+    pub fn new(journal: Option<&Path>, settle: Option<Settle>) -> io::Result<Self> {
         let file = match journal {
             Some(path) => Some(Box::new(BufWriter::new(File::create(path)?)) as Box<dyn Write>),
             None => None,
@@ -46,7 +46,7 @@ impl<'a> Consumer<'a> {
             done: Vec::new(),
             written: 0,
             absent: Vec::new(),
-            amend,
+            settle,
             progress: Progress::new(),
             error: None,
         })
@@ -58,10 +58,13 @@ impl<'a> Consumer<'a> {
             Event::Planned { header, cells, not_ready } => self.planned(header, cells, not_ready),
             Event::Record(place, record) => {
                 if let Some(slot) = self.records.get_mut(place) {
-                    *slot = (self.amend)(*record);
+                    *slot = *record;
                     self.done[place] = true;
                     self.progress.record(slot);
-                    self.write_ready();
+                    // With waivers a verdict is known only when all are.
+                    if self.settle.is_none() {
+                        self.write_ready();
+                    }
                 }
             }
             Event::Note(text) => self.progress.note(&text),
@@ -75,6 +78,9 @@ impl<'a> Consumer<'a> {
     pub fn finish(mut self) -> Result<(Option<Journal>, Vec<Absent>), JournalError> {
         self.progress.finish();
         self.done.fill(true);
+        if let Some(settle) = self.settle.take() {
+            self.records = settle(std::mem::take(&mut self.records));
+        }
         self.write_ready();
         let planned = self.records.len() as u64;
         if let Some(error) = self.error {

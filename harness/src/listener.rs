@@ -89,7 +89,6 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
     Ok(match spec.kind {
         ListenerKind::Tcp => {
             let socket = TcpListener::bind(host)?;
-            accept_fast_open(&socket);
             socket.set_nonblocking(true)?;
             let address = socket.local_addr()?;
             (Socket::Tcp(socket), Endpoint::Tcp { address })
@@ -118,19 +117,6 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
         }
     })
 }
-
-/// Lets data arrive in the first packet, or a Fast Open attempt could not be seen.
-#[cfg(target_os = "linux")]
-fn accept_fast_open(socket: &TcpListener) {
-    // Best effort: a kernel without it makes the control arm of such a route a dud.
-    let _ = nix::sys::socket::setsockopt(socket, FastOpen, &16);
-}
-
-#[cfg(target_os = "linux")]
-nix::setsockopt_impl!(FastOpen, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, libc::c_int, nix::sys::socket::SetUsize);
-
-#[cfg(not(target_os = "linux"))]
-fn accept_fast_open(_: &TcpListener) {}
 
 #[cfg(target_os = "linux")]
 fn abstract_address(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {

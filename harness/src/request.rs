@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sandproof_backends::host::Host;
-use sandproof_backends::manifest::ManifestBackend;
+use sandproof_backends::manifest::parse_manifest;
+use sandproof_backends::mechanism::{self, Confine};
 use sandproof_backends::{Backend, registry};
 use sandproof_reports::Header;
 use sandproof_scenarios::{Capability, Profile, Scenario, load};
@@ -159,14 +160,20 @@ pub fn named(
     executable: &Path,
     without: &[String],
 ) -> Result<Box<dyn Backend>, EngineError> {
+    let refused = EngineError::Refused;
     match wanted {
-        Wanted::Name(name) => registry::by_name(name, executable, without)
-            .ok_or_else(|| EngineError::Failed(format!("no backend is named `{name}`"))),
-        Wanted::Manifest(origin, text) => match ManifestBackend::parse(text, origin) {
+        Wanted::Name(name) if name == "confine" => {
+            let without = without.iter().map(|word| mechanism::by_name(word));
+            let without = without.collect::<Result<Vec<_>, String>>().map_err(refused)?;
+            Ok(Box::new(Confine::new(executable.to_path_buf(), without)))
+        }
+        Wanted::Name(name) => registry::by_name(name, executable)
+            .ok_or_else(|| refused(format!("no backend is named `{name}`"))),
+        Wanted::Manifest(origin, text) => match parse_manifest(text, origin) {
             Ok(backend) => Ok(Box::new(backend)),
             Err(complaints) => {
                 let text: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-                Err(EngineError::Failed(text.join("\n")))
+                Err(refused(text.join("\n")))
             }
         },
     }

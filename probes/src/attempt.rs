@@ -63,7 +63,8 @@ pub enum Attempt {
     Bind { at: Endpoint },
     /// Sends a signal; number 0 only asks whether it could.
     Signal { pid: i32, signal: i32 },
-    /// Attaches with `PTRACE_SEIZE` and detaches again.
+    /// Attaches with `PTRACE_SEIZE` and stays attached until the steps are over, so that it can be
+    /// seen from outside; the end of the tracer lets the process go.
     Ptrace { pid: i32 },
     /// Reads another process: its environment, then memory at `address` when one is known.
     ProcessRead { pid: i32, address: u64, length: u64 },

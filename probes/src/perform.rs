@@ -17,7 +17,7 @@ use failure::Tried;
 
 /// The most that is taken from one file or device. What lies behind it is not seen; the length of
 /// the observation then equals this limit.
-pub const READ_LIMIT: u64 = 64 << 20;
+pub const READ_LIMIT: u64 = 16 << 20;
 
 /// At most this many different words travel with an observation. Output with more of them is
 /// answered as [`Outcome::Unavailable`], for a marker might be among those left out.

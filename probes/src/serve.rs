@@ -7,9 +7,10 @@
 //!
 //! What keeps attempts from forging or breaking the protocol:
 //! - The protocol's descriptors move above number 1023 at once and close on exec; an input that is
-//!   at its end and an output without reader take their places.
+//!   at its end and an output that nobody reads take their places.
 //! - The child closes them. It talks to the probe over two pipes of its own, whose lines carry a
 //!   random key, for a pipe can be reopened by way of `/proc/PID/fd`.
+//! - Every answer begins with a newline: whatever else was printed before it stays a line apart.
 //! - The nonce is wiped from every buffer it passed through, and from the child; the probe cannot
 //!   be looked into by processes of its own user.
 
@@ -25,6 +26,7 @@ use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use descriptors::Standard;
 use lines::Link;
 use session::{Next, Session};
 
@@ -61,7 +63,10 @@ fn folder(args: &[OsString]) -> Result<Option<PathBuf>, String> {
 fn serve(folder: Option<&Path>) -> io::Result<()> {
     let limit = descriptors::raise_limit();
     // Where the launcher left no usable standard descriptors, the folder may still do.
-    let link = descriptors::take_standard().map(|(input, output)| Link::new(input, output));
+    let (link, _sink) = match descriptors::take_standard() {
+        Ok(Standard { input, output, sink }) => (Ok(Link::new(input, output)), Some(sink)),
+        Err(error) => (Err(error), None),
+    };
     crate::sys::notice_children();
     // Fails only where this switch does not exist; then looking in is not hindered.
     let _ = crate::sys::set_dumpable(false);

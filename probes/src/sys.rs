@@ -184,6 +184,15 @@ pub fn notice_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
+/// Lets a fault, or a signal that says so, end this process: the Rust runtime catches the first
+/// SIGSEGV and SIGBUS, to tell about stack overflows.
+pub fn die_of_faults() {
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: the default action is no function of ours.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// Makes `number` a copy of `fd` that programs inherit, whatever `number` was before.
 pub fn place(fd: BorrowedFd<'_>, number: RawFd) -> io::Result<()> {
     if fd.as_raw_fd() == number {

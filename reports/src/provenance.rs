@@ -1,4 +1,4 @@
-//! Facts of the run in words. Keys that are not known here stand in the machine formats only.
+//! Facts of the run in words.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,12 @@ use serde_json::Value;
 use crate::Journal;
 use crate::escape::inline;
 
-/// One fact as text; absent when the run did not record it or recorded nothing.
-pub(crate) fn fact(journal: &Journal, key: &str) -> Option<String> {
-    let value = journal.header.provenance.get(key)?;
-    let text = plain(value);
-    (!text.is_empty()).then_some(text)
-}
-
-/// Facts as `name value`, those that are there.
+/// Facts as `name value`, those that are known: each key is a path as in [`flat`].
 pub(crate) fn facts(journal: &Journal, keys: &[(&str, &str)]) -> String {
+    let flat = flat(&journal.header.provenance);
     let known = keys.iter().filter_map(|(key, name)| {
-        fact(journal, key).map(|text| format!("{name} {text}").trim_start().to_string())
+        let text = flat.get(*key).filter(|text| !text.is_empty())?;
+        Some(format!("{name} {text}").trim_start().to_string())
     });
     known.collect::<Vec<_>>().join(", ")
 }
@@ -57,9 +52,10 @@ pub(crate) fn subjects(journal: &Journal) -> Vec<String> {
     subjects.iter().map(line).collect()
 }
 
-/// `name version`; the version of a subject that records no object is the value itself.
+/// `name version`; the version of a helper is its value, without the hash behind it.
 fn version(name: &str, subject: &Value) -> String {
     let version = plain(subject.get("version").unwrap_or(subject));
+    let version = version.split(" sha256:").next().unwrap_or_default();
     format!("{} {version}", inline(name)).trim_end().to_string()
 }
 

@@ -21,8 +21,8 @@ pub struct Header {
     /// Version of the format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
-    /// Facts of the run: kernel, landlock-abi, landlock-errata, lsms, user-namespaces, apparmor,
-    /// uid, user, seed, sandproof version, subjects with helpers and hashes ...
+    /// Facts of the run: the host as measured, `user`, `uid`, `seed`, `date`, `sandproof` (version),
+    /// `without`, and `subjects` (by backend: `version`, `sha256`, `helpers`).
     pub provenance: BTreeMap<String, serde_json::Value>,
 }
 

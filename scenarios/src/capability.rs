@@ -33,6 +33,8 @@ pub enum Capability {
     KillsTree,
     /// Protects `.git`, `.agents`, `.codex` at the top of each write root.
     Metadata,
+    /// Is an agent whose own tools can be called.
+    AgentTools,
     // Of a host.
     /// Landlock with at least this ABI (1 to 11).
     Landlock(u32),
@@ -48,6 +50,8 @@ pub enum Capability {
     IoUring,
     /// A pseudo terminal can be had.
     Tty,
+    /// The kernel lets a process push bytes into its own terminal (`dev.tty.legacy_tiocsti`).
+    LegacyTiocsti,
     /// The run is root.
     Root,
     /// The run is an ordinary user.
@@ -56,7 +60,7 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability without a number, and `landlock` with 1.
-    pub const ALL: [Capability; 22] = [
+    pub const ALL: [Capability; 24] = [
         Capability::WriteScope,
         Capability::ReadScope,
         Capability::DenyList,
@@ -70,6 +74,7 @@ impl Capability {
         Capability::SyscallFilter,
         Capability::KillsTree,
         Capability::Metadata,
+        Capability::AgentTools,
         Capability::Landlock(1),
         Capability::Seccomp,
         Capability::Userns,
@@ -77,6 +82,7 @@ impl Capability {
         Capability::X32,
         Capability::IoUring,
         Capability::Tty,
+        Capability::LegacyTiocsti,
         Capability::Root,
         Capability::NotRoot,
     ];
@@ -89,7 +95,7 @@ impl Capability {
 
     /// Its word without a number.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Capability::WriteScope => "write-scope",
             Capability::ReadScope => "read-scope",
@@ -104,6 +110,7 @@ impl Capability {
             Capability::SyscallFilter => "syscall-filter",
             Capability::KillsTree => "kills-tree",
             Capability::Metadata => "metadata",
+            Capability::AgentTools => "agent-tools",
             Capability::Landlock(_) => "landlock",
             Capability::Seccomp => "seccomp",
             Capability::Userns => "userns",
@@ -111,6 +118,7 @@ impl Capability {
             Capability::X32 => "x32",
             Capability::IoUring => "io-uring",
             Capability::Tty => "tty",
+            Capability::LegacyTiocsti => "legacy-tiocsti",
             Capability::Root => "root",
             Capability::NotRoot => "not-root",
         }
@@ -133,6 +141,7 @@ impl Capability {
             Capability::SyscallFilter => "closes system calls that only attackers use",
             Capability::KillsTree => "ends every process of the command with the command",
             Capability::Metadata => "protects .git, .agents and .codex in each write root",
+            Capability::AgentTools => "is an agent whose own tools can be called",
             Capability::Landlock(_) => "the kernel has Landlock with at least this ABI",
             Capability::Seccomp => "the kernel has seccomp filters",
             Capability::Userns => "this user can make user namespaces",
@@ -140,6 +149,7 @@ impl Capability {
             Capability::X32 => "the kernel runs x32 system calls",
             Capability::IoUring => "io_uring can be set up without a sandbox",
             Capability::Tty => "a pseudo terminal can be had",
+            Capability::LegacyTiocsti => "the kernel lets a process type into its own terminal",
             Capability::Root => "the run is root",
             Capability::NotRoot => "the run is an ordinary user",
         }

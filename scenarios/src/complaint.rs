@@ -132,7 +132,7 @@ impl fmt::Display for Complaint {
 }
 
 /// The known word nearest to `word`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase().replace('_', "-");
     let limit = (lower.chars().count() / 3).max(1);
     known
@@ -145,7 +145,10 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// A text short enough for a message: control characters escaped, the end cut.
 pub(crate) fn short(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for c in text.chars().take(60) {
+        if c.is_control() { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
     if text.chars().nth(60).is_some() {
         shown.push('…');
     }

@@ -14,10 +14,13 @@ use crate::{Capability, Effects, Fixture, PolicySpec, Promise, Severity, Step};
 /// One promise and the routes to break it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(title = "sandproof scenario")]
+#[schemars(
+    title = "sandproof scenario",
+    extend("oneOf" = [{ "required": ["then"] }, { "required": ["works"] }])
+)]
 pub(crate) struct ScenarioFile {
     /// Version of this grammar: 1.
-    #[schemars(required, range(min = 1, max = 1))]
+    #[schemars(required, extend("const" = 1))]
     pub(crate) schema: Option<u32>,
     /// The path of this file without `.yaml`, relative to the scenario folder.
     #[schemars(required)]
@@ -54,6 +57,7 @@ pub(crate) struct ScenarioFile {
     /// What must hold afterwards. Exactly one of `then` and `works`.
     pub(crate) then: Option<Effects>,
     /// `true`: every step must succeed, with the same visible result as without a sandbox.
+    #[schemars(extend("const" = true))]
     pub(crate) works: Option<bool>,
     /// Attempts that must succeed inside, or blocking everything would pass.
     pub(crate) still_works: Option<Vec<Step>>,
@@ -127,30 +131,15 @@ fn listed<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(mut items: A) -> Result<V
 pub(crate) struct Need(pub(crate) Capability);
 
 /// Every capability word, for messages and the schema.
-const NEEDS: [&str; 22] = [
-    "write-scope",
-    "read-scope",
-    "deny-list",
-    "deny-glob",
-    "protect",
-    "grok-home",
-    "network-block",
-    "env-policy",
-    "fd-scope",
-    "process-scope",
-    "syscall-filter",
-    "kills-tree",
-    "metadata",
-    "landlock",
-    "seccomp",
-    "userns",
-    "ia32",
-    "x32",
-    "io-uring",
-    "tty",
-    "root",
-    "not-root",
-];
+const NEEDS: [&str; Capability::ALL.len()] = {
+    let mut words = [""; Capability::ALL.len()];
+    let mut index = 0;
+    while index < words.len() {
+        words[index] = Capability::ALL[index].word();
+        index += 1;
+    }
+    words
+};
 
 impl<'de> Deserialize<'de> for Need {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -132,7 +132,7 @@ pub struct ListenerFixture {
     pub kind: ListenerKind,
     /// For unix and abstract.
     #[serde(default, rename = "type")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "crate::schema::socket_type")]
     pub kind_of_socket: SocketType,
     /// For tcp and udp.
     #[serde(default)]
@@ -193,7 +193,8 @@ pub enum VictimHolds {
 pub struct OpenFileFixture {
     /// What is open.
     pub path: RoomPath,
-    /// Descriptor number, 3 or more.
+    /// Descriptor number, 3 to 1023.
+    #[schemars(range(min = 3, max = 1023))]
     pub fd: i32,
     /// How it is open.
     pub flags: InheritedFlags,
@@ -245,12 +246,24 @@ impl Fixture {
             Fixture::Tree(tree) => vec![("path", tree.path.to_string())],
             Fixture::Mode(mode) => vec![("mode of", mode.path.to_string())],
             Fixture::Env(env) => env.keys().map(|name| ("variable", name.clone())).collect(),
-            Fixture::Listener(listener) => vec![("listener", listener.name().to_owned())],
+            Fixture::Listener(listener) => {
+                let mut keys = vec![("listener", listener.name().to_owned())];
+                keys.extend(listener.socket().map(|path| ("path", path)));
+                keys
+            }
             Fixture::Victim(victim) => vec![("victim", victim.name().to_owned())],
             Fixture::Terminal(_) => vec![("fixture", "terminal".to_owned())],
             Fixture::OpenFile(open) => vec![("descriptor", open.fd.to_string())],
             Fixture::HooksPath(path) => vec![("hooks-path", path.to_string())],
         }
+    }
+
+    /// All of [`Fixture::keys`] as one text.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let keys: Vec<String> =
+            self.keys().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
+        keys.join(", ")
     }
 
     /// The path this entry makes, if it makes one.
@@ -319,6 +332,14 @@ pub fn replaced(given: &[Fixture], twin: &[Fixture]) -> Vec<Fixture> {
 }
 
 impl ListenerFixture {
+    /// Where the socket of a unix listener lies.
+    #[must_use]
+    pub fn socket(&self) -> Option<String> {
+        let default = || "outside/listener.sock".to_owned();
+        let path = self.path.as_ref().map_or_else(default, ToString::to_string);
+        (self.kind == ListenerKind::Unix).then_some(path)
+    }
+
     /// Its name in steps.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -331,5 +352,49 @@ impl VictimFixture {
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("victim")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(yaml: &str) -> Vec<Fixture> {
+        crate::yaml::read(yaml, "given").unwrap()
+    }
+
+    #[test]
+    fn a_twin_replaces_what_has_its_name_and_keeps_the_rest() {
+        let given = list(
+            "[{ dir: work/a }, { symlink: { path: home/grok, to: work/a } }, \
+             { env: { A: x, B: y } }, { listener: { kind: tcp } }, { mode: { path: work/a, mode: 0700 } }]",
+        );
+        let twin = list("[{ dir: home/grok }, { env: { B: z } }, { fifo: work/new }]");
+        let expected = list(
+            "[{ dir: work/a }, { dir: home/grok }, { env: { A: x } }, { env: { B: z } }, \
+             { listener: { kind: tcp } }, { mode: { path: work/a, mode: 0700 } }, { fifo: work/new }]",
+        );
+        assert_eq!(replaced(&given, &twin), expected);
+    }
+
+    #[test]
+    fn a_mode_is_no_rival_of_its_file() {
+        let given = list("[{ file: { path: work/a, holds: text } }]");
+        let twin = list("[{ mode: { path: work/a, mode: 0600 } }]");
+        assert_eq!(replaced(&given, &twin).len(), 2);
+    }
+
+    #[test]
+    fn unix_listeners_share_a_path_unless_told() {
+        let keys = |yaml: &str| list(yaml)[0].key();
+        assert_eq!(
+            keys("[{ listener: { kind: unix } }]"),
+            "listener default, path outside/listener.sock"
+        );
+        assert_eq!(
+            keys("[{ listener: { name: b, kind: unix, path: work/s } }]"),
+            "listener b, path work/s"
+        );
+        assert_eq!(keys("[{ listener: { kind: abstract } }]"), "listener default");
     }
 }

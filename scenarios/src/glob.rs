@@ -31,7 +31,7 @@ pub fn check(glob: &str) -> Result<(), String> {
             _ if segment.contains("**") => {
                 return because("`**` must be a path segment of its own");
             }
-            _ => classes(segment).or_else(|why| because(why))?,
+            _ => classes(segment).or_else(because)?,
         }
     }
     Ok(())

@@ -4,8 +4,10 @@
 //! [`Step`]s, and what must hold afterwards ([`Effects`]).
 
 pub mod capability;
+pub mod catalogue;
 pub mod complaint;
 pub mod effect;
+pub mod explain;
 mod file;
 pub mod fixture;
 pub mod glob;
@@ -14,11 +16,15 @@ pub mod load;
 mod names;
 pub mod policy;
 pub mod promise;
+pub mod resolve;
 pub mod room;
 mod rules;
 pub mod scenario;
+pub mod schema;
 mod shorthand;
 pub mod step;
+pub mod template;
+pub mod waiver;
 pub mod yaml;
 
 pub use capability::Capability;
@@ -30,3 +36,4 @@ pub use promise::{Platform, Promise, Strength};
 pub use room::{PathArg, Room, RoomPath};
 pub use scenario::{Expectation, Route, Scenario, Severity};
 pub use step::Step;
+pub use waiver::Waiver;

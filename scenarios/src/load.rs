@@ -3,13 +3,15 @@
 //! What is loaded has been decoded, checked against the rules of the grammar and linted; every
 //! mistake of a file, and of every file of a folder, is told at once.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::complaint::{Complaint, Fault, Level};
+use crate::complaint::{Complaint, Fault, Level, nearest};
 use crate::file::{RouteSpec, ScenarioFile};
+use crate::lint::{self, Finding};
 use crate::rules::{self, Check, merge};
 use crate::yaml::{self, Tree};
-use crate::{Effects, Expectation, Route, Scenario, lint};
+use crate::{Effects, Expectation, Room, Route, Scenario};
 
 /// A file with everything that is to be said about it.
 #[derive(Clone, Debug)]
@@ -50,9 +52,10 @@ pub fn bytes(
 /// Reads one scenario and tells warnings too.
 #[must_use]
 pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked {
-    let refused = |faults| Checked {
-        scenario: None,
-        complaints: yaml::complaints(origin, text, Level::Error, faults),
+    let refused = |faults: Vec<Fault>| {
+        let faults = faults.into_iter().map(with_room).collect();
+        let complaints = yaml::complaints(origin, text, Level::Error, faults);
+        Checked { scenario: None, complaints }
     };
     let tree = match yaml::parse(text) {
         Ok(tree) => tree,
@@ -62,13 +65,37 @@ pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked 
         Ok(scenario) => scenario,
         Err(faults) => return refused(faults),
     };
-    let mut complaints = Vec::new();
-    for level in [Level::Error, Level::Warning] {
-        let faults = lint::lint(&scenario, &tree, text, level);
-        complaints.extend(yaml::complaints(origin, text, level, faults));
-    }
+    let mut findings = lint::lint(&scenario);
+    findings.extend(lint::length(text));
+    let complaints: Vec<Complaint> =
+        findings.into_iter().map(|f| found(origin, text, &tree, f)).collect();
+    let complaints = unique(complaints);
     let bad = complaints.iter().any(|complaint| complaint.level == Level::Error);
     Checked { scenario: (!bad).then_some(scenario), complaints }
+}
+
+/// Suggests the nearest room for a path that begins with none.
+fn with_room(mut fault: Fault) -> Fault {
+    if fault.near.is_none() && fault.message.contains("does not begin with a room") {
+        let (first, rest) = fault.word.split_once('/').unwrap_or((&fault.word, ""));
+        let room = nearest(first, Room::ALL.map(Room::name));
+        fault.near = room.map(|room| format!("{room}/{rest}").trim_end_matches('/').to_owned());
+    }
+    fault
+}
+
+/// A finding of lint at its place.
+fn found(origin: &str, text: &str, tree: &Tree, finding: Finding) -> Complaint {
+    let Finding { level, place, word, message } = finding;
+    let at = tree.locate(&place, &word, &BTreeSet::new());
+    Complaint::new(level, origin, text, Fault::new(at, message, word))
+}
+
+/// In the order of the text, each once.
+fn unique(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
+    complaints.sort_by_key(|complaint| (complaint.line, complaint.column));
+    complaints.dedup();
+    complaints
 }
 
 /// Decodes and checks.
@@ -126,22 +153,20 @@ pub fn folder(dir: &Path) -> Result<Vec<Scenario>, Vec<Complaint>> {
 /// Reads every scenario below a folder; what is wrong and what is worth a look, in file order.
 #[must_use]
 pub fn folder_checked(dir: &Path) -> (Vec<Scenario>, Vec<Complaint>) {
-    let mut found = Found::default();
-    found.walk(dir);
-    found.files.sort();
-    if found.files.is_empty() && found.complaints.is_empty() {
+    let (files, mut complaints) = yaml_files(dir);
+    if files.is_empty() && complaints.is_empty() {
         let shown = dir.display().to_string();
         let message = format!("no scenario (`*.yaml`) in `{shown}` or below it");
-        found.complaints.push(Complaint::whole(&shown, message, &shown));
+        complaints.push(Complaint::whole(&shown, message, &shown));
     }
     let mut scenarios = Vec::new();
-    for file in &found.files {
-        let Checked { scenario, complaints } = one_of(dir, file);
-        scenarios.extend(scenario);
-        found.complaints.extend(complaints);
+    for file in &files {
+        let checked = one_of(dir, file);
+        scenarios.extend(checked.scenario);
+        complaints.extend(checked.complaints);
     }
     scenarios.sort_by(|a, b| a.id.cmp(&b.id));
-    (scenarios, found.complaints)
+    (scenarios, complaints)
 }
 
 /// One file of a folder; its path there is its id.
@@ -166,6 +191,14 @@ fn id_of(dir: &Path, file: &Path) -> Option<String> {
     let relative = file.strip_prefix(dir).ok()?.with_extension("");
     let parts: Option<Vec<&str>> = relative.iter().map(|part| part.to_str()).collect();
     parts.map(|parts| parts.join("/"))
+}
+
+/// Every `*.yaml` below a folder, sorted, and what is wrong with the rest.
+pub(crate) fn yaml_files(dir: &Path) -> (Vec<PathBuf>, Vec<Complaint>) {
+    let mut found = Found::default();
+    found.walk(dir);
+    found.files.sort();
+    (found.files, found.complaints)
 }
 
 /// The files of a folder, and what is wrong with the rest.

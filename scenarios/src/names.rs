@@ -46,7 +46,51 @@ pub(crate) const NAMESPACES: [&str; 8] =
     ["user", "mount", "pid", "network", "ipc", "uts", "cgroup", "time"];
 
 /// Flags of `mount`.
-pub(crate) const MOUNT_FLAGS: [&str; 6] = ["bind", "rec", "remount", "ro", "private", "slave"];
+pub(crate) const MOUNT_FLAGS: [&str; 19] = [
+    "bind",
+    "rec",
+    "remount",
+    "move",
+    "ro",
+    "rw",
+    "nosuid",
+    "nodev",
+    "noexec",
+    "noatime",
+    "nodiratime",
+    "relatime",
+    "strictatime",
+    "sync",
+    "silent",
+    "private",
+    "shared",
+    "slave",
+    "unbindable",
+];
+
+/// Flags of `open`.
+pub(crate) const OPEN_FLAGS: [&str; 11] = [
+    "r",
+    "w",
+    "rw",
+    "path",
+    "dir",
+    "create",
+    "exclusive",
+    "truncate",
+    "append",
+    "nofollow",
+    "tmpfile",
+];
+
+/// Kinds of `mknod`.
+pub(crate) const NODE_KINDS: [&str; 5] = ["fifo", "socket", "char", "block", "whiteout"];
+
+/// Tables of `syscall`.
+pub(crate) const ABIS: [&str; 3] = ["native", "x32", "i386"];
+
+/// Types of unix sockets.
+pub(crate) const SOCKET_TYPES: [&str; 2] = ["stream", "datagram"];
 
 /// Names that `signal` knows.
 pub(crate) fn signals() -> impl Iterator<Item = &'static str> {
@@ -83,13 +127,12 @@ pub(crate) fn ioctl(word: &str) -> Option<Option<u64>> {
 
 /// The number of a system call.
 pub(crate) fn syscall(abi: Abi, name: &str) -> Option<i64> {
-    let _ = (abi, name);
-    None
+    sandproof_probes::syscalls::number(abi, name)
 }
 
 /// False for a name that no system call has. Only where all tables are at hand can that be said.
 pub(crate) fn is_syscall(abi: Abi, name: &str) -> bool {
-    let here = false;
+    let here = (std::env::consts::OS, std::env::consts::ARCH) == ("linux", "x86_64");
     !here || syscall(abi, name).is_some()
 }
 
@@ -126,6 +169,25 @@ mod tests {
         assert_eq!(ioctl("0x10"), Some(Some(16)));
         assert_eq!(ioctl("16"), Some(Some(16)));
         assert_eq!(ioctl("TIOCBOO"), None);
+    }
+
+    /// The words are those of the types that the probe crate defines.
+    #[test]
+    fn words_decode() {
+        fn all<T: serde::de::DeserializeOwned>(words: &[&str]) {
+            for word in words {
+                assert!(crate::yaml::read::<T>(word, "word").is_ok(), "{word}");
+            }
+            let unknown = crate::yaml::read::<T>("wrong", "word").err().unwrap();
+            for word in words {
+                assert!(words.len() > 9 || unknown[0].message.contains(&format!("`{word}`")));
+            }
+            assert_eq!(unknown[0].message.matches('`').count() / 2 - 1, words.len() % 11);
+        }
+        all::<sandproof_probes::OpenFlag>(&OPEN_FLAGS);
+        all::<sandproof_probes::NodeKind>(&NODE_KINDS);
+        all::<Abi>(&ABIS);
+        all::<sandproof_probes::SocketType>(&SOCKET_TYPES);
     }
 
     #[test]

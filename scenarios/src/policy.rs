@@ -13,6 +13,7 @@ use crate::{Room, RoomPath};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicySpec {
     /// One cell each; at least one.
+    #[schemars(length(min = 1))]
     pub profiles: Vec<Profile>,
     /// Paths, or globs when they hold `*`, `?` or `[`.
     #[serde(default)]

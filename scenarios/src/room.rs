@@ -43,7 +43,7 @@ impl Room {
 
 /// `ROOM` or `ROOM/rel`, without `..`, `.` or empty segments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-#[schemars(with = "String")]
+#[schemars(with = "String", extend("pattern" = "^(work|home|outside|temp)(/[^/]+)*$"))]
 pub struct RoomPath {
     /// The room.
     pub room: Room,
@@ -104,7 +104,10 @@ impl Serialize for RoomPath {
 
 /// A path in a step: in a room, or absolute under `/proc /dev /sys /etc /usr`.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "String")]
+#[schemars(
+    with = "String",
+    extend("pattern" = "^((work|home|outside|temp)(/[^/]+)*|/(proc|dev|sys|etc|usr)(/.*)?)$")
+)]
 pub enum PathArg {
     /// In a room.
     Room(RoomPath),
@@ -113,6 +116,15 @@ pub enum PathArg {
 }
 
 impl PathArg {
+    /// The path, if it lies in a room.
+    #[must_use]
+    pub fn in_room(&self) -> Option<&RoomPath> {
+        match self {
+            PathArg::Room(path) => Some(path),
+            PathArg::System(_) => None,
+        }
+    }
+
     /// The absolute path in this arena.
     #[must_use]
     pub fn resolve(&self, rooms: &Rooms) -> PathBuf {

@@ -16,7 +16,7 @@ pub(crate) use expectation::merge;
 
 /// A path into the file, from keys and indices.
 macro_rules! place {
-    ($($seg:expr),* $(,)?) => { vec![$($crate::yaml::Seg::from($seg)),*] };
+    ($($seg:expr),* $(,)?) => { [$($crate::yaml::Seg::from($seg)),*] };
 }
 pub(crate) use place;
 
@@ -48,10 +48,10 @@ impl Check<'_> {
         }
     }
 
-    /// True when something under this top-level key was left out, so that what is missing there
+    /// True when something at or below this path was left out, so that what is missing there
     /// cannot be told from what was wrong there.
-    pub(crate) fn tainted(&self, key: &str) -> bool {
-        self.tree.tainted(key, self.dropped)
+    pub(crate) fn tainted(&self, path: &[Seg]) -> bool {
+        self.tree.tainted(path, self.dropped)
     }
 
     /// True when a missing top-level key has been complained about already.

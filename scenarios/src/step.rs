@@ -73,8 +73,8 @@ pub enum Step {
     Syscall(SyscallStep),
     /// One ioctl on an open descriptor.
     Ioctl(IoctlStep),
-    /// New namespaces.
-    Unshare(Vec<String>),
+    /// New namespaces: user mount pid network ipc uts cgroup time.
+    Unshare(#[schemars(schema_with = "crate::schema::namespaces")] Vec<String>),
     /// A mount.
     Mount(MountStep),
     /// An unmount.
@@ -168,7 +168,7 @@ pub struct OpenStep {
     /// Where.
     pub path: PathArg,
     /// How: r w rw path dir create exclusive truncate append nofollow tmpfile.
-    #[schemars(with = "Vec<String>")]
+    #[schemars(schema_with = "crate::schema::open_flags")]
     pub flags: Vec<OpenFlag>,
     /// Read through the descriptor afterwards.
     #[serde(default)]
@@ -254,7 +254,7 @@ pub struct MknodStep {
     /// Where.
     pub path: PathArg,
     /// fifo socket char block whiteout.
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "crate::schema::node_kind")]
     pub kind: NodeKind,
 }
 
@@ -291,7 +291,7 @@ pub struct BindStep {
     pub path: Option<RoomPath>,
     /// stream or datagram.
     #[serde(default, rename = "type")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "crate::schema::socket_type")]
     pub kind_of_socket: sandproof_probes::SocketType,
 }
 
@@ -310,7 +310,7 @@ pub struct SignalStep {
 #[serde(deny_unknown_fields)]
 pub struct SyscallStep {
     /// native x32 i386.
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "crate::schema::abi")]
     pub abi: Abi,
     /// By number ...
     #[serde(default)]
@@ -320,6 +320,7 @@ pub struct SyscallStep {
     pub name: Option<String>,
     /// At most six integers.
     #[serde(default)]
+    #[schemars(length(max = 6))]
     pub args: Vec<i64>,
 }
 
@@ -348,8 +349,9 @@ pub struct MountStep {
     /// File system type.
     #[serde(default)]
     pub fstype: Option<String>,
-    /// bind rec remount ro private slave.
+    /// Names of flags: bind rec remount move ro private slave ...
     #[serde(default)]
+    #[schemars(schema_with = "crate::schema::mount_flags")]
     pub flags: Vec<String>,
     /// Options.
     #[serde(default)]

@@ -84,3 +84,6 @@ pub fn complaints(
     }
     faults.into_iter().map(|fault| Complaint::new(level, origin, text, fault)).collect()
 }
+
+#[cfg(test)]
+mod tests;

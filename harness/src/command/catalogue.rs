@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use sandproof_backends::manifest::{self, ManifestBackend};
+use sandproof_backends::manifest::{self, parse_manifest};
 use sandproof_backends::{Express, Launch};
 use sandproof_scenarios::{
     Expectation, Level, Profile, Rooms, Scenario, catalogue, explain as words, load, schema as schemas, template,
@@ -166,7 +166,7 @@ fn is_manifest(text: &str) -> bool {
 }
 
 fn lint_manifest(text: &str, origin: &str) -> Result<i32, Failure> {
-    match ManifestBackend::parse(text, origin) {
+    match parse_manifest(text, origin) {
         Ok(_) => {
             say("0 error(s), 0 warning(s)");
             Ok(0)
@@ -202,7 +202,10 @@ pub(super) fn new(id: &str, dir: Option<&Path>) -> Result<i32, Failure> {
 pub(super) fn schema(of: &str) -> Result<i32, Failure> {
     let schema = match of {
         "manifest" => manifest::manifest_schema(),
-        "journal" => sandproof_reports::schema::journal_schema(),
+        "journal" => {
+            print(&sandproof_reports::schema::journal_schema())?;
+            return Ok(0);
+        }
         _ => schemas::scenario_schema(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|e| Failure::internal(e.to_string()))?;

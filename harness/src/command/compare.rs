@@ -22,8 +22,8 @@ pub(super) fn report(journals: &[PathBuf], format: &str) -> Result<i32, Failure>
 /// `sandproof diff`: status 1 when something regressed.
 pub(super) fn diff(old: &Path, new: &Path) -> Result<i32, Failure> {
     let diff = sandproof_reports::diff::compare(&read(old)?, &read(new)?);
-    print(&sandproof_reports::diff::render(&diff))?;
-    Ok(i32::from(!diff.regressed.is_empty()))
+    print(&diff.render(options().color))?;
+    Ok(diff.exit_code())
 }
 
 fn read(path: &Path) -> Result<Journal, Failure> {

@@ -27,8 +27,8 @@ pub(super) fn run(arguments: &RunArgs) -> Result<i32, Failure> {
         None => None,
     };
     let request = request(arguments, sources)?;
-    let amend = super::waive::amend(arguments.waivers.as_deref())?;
-    let mut consumer = Consumer::new(arguments.journal.as_deref(), amend)
+    let settle = super::waive::settle(arguments.waivers.as_deref())?;
+    let mut consumer = Consumer::new(arguments.journal.as_deref(), settle)
         .map_err(|error| Failure::usage(format!("--journal: {error}")))?;
     let mut take = |event| consumer.take(event);
     let carried = match &account {

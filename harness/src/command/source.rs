@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use sandproof_backends::manifest::ManifestBackend;
 use sandproof_backends::registry;
 use sandproof_scenarios::{Complaint, Level, Scenario, catalogue, load};
 
@@ -80,24 +79,13 @@ pub(super) fn refused(complaints: Vec<Complaint>) -> Failure {
 
 /// A backend by name, or a manifest by path: whatever holds a `/` or ends in `.yaml` is a file.
 pub(super) fn backend(named: &str) -> Result<Wanted, Failure> {
-    if named.contains('/') || named.ends_with(".yaml") || named.ends_with(".yml") {
-        let text = std::fs::read_to_string(named)
-            .map_err(|error| Failure::usage(format!("manifest {named}: {error}")))?;
-        ManifestBackend::parse(&text, named).map_err(|complaints| {
-            let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-            Failure::usage(lines.join("\n"))
-        })?;
-        return Ok(Wanted::Manifest(named.to_owned(), text));
+    if let Err(complaints) = registry::select(&[named.to_owned()], Path::new("")) {
+        return Err(refused(complaints));
     }
-    let names = registry::names();
-    if names.iter().any(|name| name == named) {
+    if !(named.contains('/') || named.ends_with(".yaml")) {
         return Ok(Wanted::Name(named.to_owned()));
     }
-    let shown: Vec<String> =
-        names.into_iter().filter(|name| !registry::is_liar(name)).collect();
-    Err(Failure::usage(format!(
-        "no backend is named `{named}`\n  known: {}\n  a manifest of your own is named by its \
-         path: ./my-sandbox.yaml",
-        shown.join(", ")
-    )))
+    let text = std::fs::read_to_string(named)
+        .map_err(|error| Failure::usage(format!("manifest {named}: {error}")))?;
+    Ok(Wanted::Manifest(named.to_owned(), text))
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use sandproof_probes::sys;
@@ -36,7 +36,6 @@ pub fn main() -> i32 {
     match serve() {
         Ok(()) => 0,
         Err(error) => {
-            kill_tree();
             // Nobody may be left to read it; the socket's end tells sandproof as well.
             let _ = io::Write::write_fmt(
                 &mut io::stderr(),
@@ -48,10 +47,16 @@ pub fn main() -> i32 {
 }
 
 fn serve() -> io::Result<()> {
+    let children = Children::watch()?;
+    let served = serve_orders(&children);
+    kill_tree(&children)?;
+    served
+}
+
+fn serve_orders(children: &Children) -> io::Result<()> {
     // High numbers: a scenario may want any low one for a descriptor that is inherited.
     let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), HIGH)?;
     sys::set_child_subreaper(true)?;
-    let children = Children::watch()?;
     loop {
         let (order, fds) = receive::<Order>(socket.as_fd())?;
         match order {
@@ -61,7 +66,7 @@ fn serve() -> io::Result<()> {
                 let mut command = Command::new(argv.first().map_or("", String::as_str));
                 command.args(argv.iter().skip(1)).env_clear().envs(&env).current_dir(cwd);
                 let started = start(command, fds, &inherited, terminal);
-                if !run(&socket, &children, started)? {
+                if !run(&socket, children, started)? {
                     return Ok(());
                 }
             }
@@ -84,7 +89,7 @@ fn run(socket: &OwnedFd, children: &Children, started: io::Result<Pid>) -> io::R
     if matches!(why, Why::Ended(_)) && !all_follow(children)? {
         leftovers = names();
     }
-    kill_tree();
+    kill_tree(children)?;
     let (code, signal) = match why {
         Why::Ended(WaitStatus::Exited(_, code)) => (Some(code), None),
         Why::Ended(WaitStatus::Signaled(_, signal, _)) => (None, Some(signal as i32)),
@@ -114,6 +119,8 @@ fn start(
         command.process_group(0);
     }
     sys::before_exec(&mut command, move || {
+        // SIGCHLD is blocked here, and a mask is inherited: a shell would wait for ever.
+        SigSet::empty().thread_set_mask()?;
         if let Some(tty) = &tty {
             sys::controlling_terminal(tty)?;
         }

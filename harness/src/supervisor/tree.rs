@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::waitpid;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 /// Wakes up when a child ends.
@@ -80,15 +80,18 @@ fn wait(fds: &mut [PollFd<'_>], time: Option<Duration>) -> io::Result<()> {
 }
 
 /// Kills and reaps everything below this process. The children of a killed child become ours (we
-/// are a subreaper), so the loop reaches every depth.
-pub(super) fn kill_tree() {
+/// are a subreaper), so the loop reaches every depth. The kernel's list of children may miss one
+/// while others end, so nothing waits for long before looking again.
+pub(super) fn kill_tree(watch: &Children) -> io::Result<()> {
     loop {
         for pid in children() {
             let _ = kill(pid, Signal::SIGKILL);
         }
-        match waitpid(None, None) {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => drop(watch.wait(None, Some(Duration::from_millis(10)))?),
             Ok(_) | Err(Errno::EINTR) => {}
-            Err(_) => return,
+            Err(Errno::ECHILD) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
         }
     }
 }

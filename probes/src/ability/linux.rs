@@ -135,5 +135,6 @@ fn landlock(question: i64) -> Option<u32> {
 fn own_terminal() -> io::Result<()> {
     let pair = nix::pty::openpty(None, None)?;
     sys::controlling_terminal(&pair.slave)?;
+    std::mem::forget(pair.master); // closing it would hang up on this very process
     std::fs::File::open("/dev/tty").map(drop)
 }

@@ -16,17 +16,12 @@ pub(super) fn signal(pid: i32, signal: i32) -> Tried<()> {
     crate::sys::kill(pid, signal).named("kill")
 }
 
-/// Attaches, stops the process for a moment, and detaches.
+/// Attaches, and stays attached until this process ends.
 #[cfg(target_os = "linux")]
 pub(super) fn ptrace(pid: i32) -> Tried<()> {
     use nix::sys::ptrace;
-    use nix::sys::wait::{WaitPidFlag, waitpid};
     let pid = nix::unistd::Pid::from_raw(pid);
-    ptrace::seize(pid, ptrace::Options::empty()).named("ptrace")?;
-    // Only a stopped process can be let go.
-    ptrace::interrupt(pid).named("ptrace")?;
-    waitpid(pid, Some(WaitPidFlag::__WALL)).named("wait4")?;
-    ptrace::detach(pid, None).named("ptrace")
+    ptrace::seize(pid, ptrace::Options::empty()).named("ptrace")
 }
 
 /// Other systems have no `PTRACE_SEIZE`.

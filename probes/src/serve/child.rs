@@ -95,6 +95,7 @@ pub(super) fn live(mut channel: Channel, limit: Rlimit) -> ! {
 /// Makes the child an ordinary process again. Where one of these is denied, attempts show it.
 fn prepare(limit: Rlimit) {
     restore_limit(limit);
+    sys::die_of_faults();
     let _ = sys::set_dumpable(true);
     let _ = sys::set_pdeathsig(Some(nix::sys::signal::Signal::SIGKILL));
     // A death that is an observation must not leave a core file in a room.

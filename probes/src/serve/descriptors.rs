@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The lowest number for a descriptor of the probe itself, where the limit allows it.
@@ -33,22 +33,37 @@ pub(super) fn high(fd: OwnedFd) -> io::Result<OwnedFd> {
     copy_high(&fd)
 }
 
+/// The descriptors that the probe was started with.
+#[derive(Debug)]
+pub(super) struct Standard {
+    /// Where requests come from.
+    pub(super) input: OwnedFd,
+    /// Where answers go.
+    pub(super) output: OwnedFd,
+    /// Keeps the output of attempts open. Nobody reads it, and when it is full it says so.
+    pub(super) sink: OwnedFd,
+}
+
 /// Copies the protocol's ends from descriptors 0 and 1, and fills these with an input that is at
-/// its end and an output that nobody reads. No device is needed for that.
-pub(super) fn take_standard() -> io::Result<(OwnedFd, OwnedFd)> {
+/// its end and an output that leads nowhere. No device is needed for that.
+pub(super) fn take_standard() -> io::Result<Standard> {
     let input = copy_high(rustix::stdio::stdin())?;
     let output = copy_high(rustix::stdio::stdout())?;
     let (at_its_end, writer) = io::pipe()?;
     drop(writer);
     rustix::stdio::dup2_stdin(&at_its_end)?;
-    let (reader, unread) = io::pipe()?;
-    drop(reader);
+    let (sink, unread) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&unread, true)?;
     rustix::stdio::dup2_stdout(&unread)?;
-    Ok((input, output))
+    Ok(Standard { input, output, sink: high(sink.into())? })
 }
 
 fn copy_high(fd: impl AsFd) -> io::Result<OwnedFd> {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let floor = FLOOR.min(limit.saturating_sub(ROOM));
-    Ok(fcntl_dupfd_cloexec(fd, floor as RawFd)?)
+    match fcntl_dupfd_cloexec(&fd, FLOOR as RawFd) {
+        Err(Errno::INVAL) => {
+            let limit = getrlimit(Resource::Nofile).current.unwrap_or(FLOOR);
+            Ok(fcntl_dupfd_cloexec(&fd, limit.saturating_sub(ROOM) as RawFd)?)
+        }
+        copied => Ok(copied?),
+    }
 }

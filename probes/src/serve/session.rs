@@ -132,8 +132,11 @@ impl Session {
         // The nonce moves through the reply and back: it is never copied to another place.
         let nonce = std::mem::take(&mut self.nonce);
         let reply = Reply { v: VERSION, nonce, seq, answer };
+        // Someone may have begun a line on the same output and not ended it.
+        let begun = self.link.out.write_all(b"\n");
         let written = serde_json::to_writer(&mut self.link.out, &reply);
         self.nonce = reply.nonce;
+        begun?;
         written?;
         self.link.out.write_all(b"\n")?;
         self.link.out.flush()

@@ -26,7 +26,7 @@ pub(super) fn check(file: &ScenarioFile, check: &mut Check<'_>) {
 }
 
 fn check_then(effects: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
-    if effects.is_empty() && !check.tainted("then") {
+    if effects.is_empty() && !check.tainted(&place!["then"]) {
         check.wrong(&place!["then"], "then", "`then` is empty; at least one clause is needed");
     }
     route_effects(effects, file, check);
@@ -44,12 +44,12 @@ fn check_then(effects: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
         }
         return;
     }
-    if missing(check, "still-works") && !check.tainted("then") {
+    if missing(check, "still-works") && !check.tainted(&place!["then"]) {
         let message = "`still-works` is missing: without it, blocking everything would pass";
         check.wrong(&place!["then"], "still-works", message);
     }
     let empty = file.still_works.as_ref().is_some_and(Vec::is_empty);
-    if empty && !check.tainted("still-works") {
+    if empty && !check.tainted(&place!["still-works"]) {
         let message = "`still-works` is empty; name an attempt that must succeed";
         check.wrong(&place!["still-works"], "still-works", message);
     }
@@ -60,7 +60,7 @@ fn route_effects(common: &Effects, file: &ScenarioFile, check: &mut Check<'_>) {
     for (name, route) in file.routes.iter().flat_map(|routes| &routes.0) {
         let Some(own) = &route.then else { continue };
         let base = place!["routes", name.as_str(), "then"];
-        if own.is_empty() && !check.tainted("routes") {
+        if own.is_empty() && !check.tainted(&place!["routes"]) {
             check.wrong(&base, "then", "`then` of a route is empty; leave it out");
         }
         if own.start.is_some() {
@@ -112,12 +112,14 @@ fn check_works(file: &ScenarioFile, check: &mut Check<'_>) {
 fn check_twin(file: &ScenarioFile, check: &mut Check<'_>) {
     let Some(twin) = &file.twin else { return };
     let refused = file.then.as_ref().is_some_and(|effects| effects.start.is_some());
-    if !refused && !check.tainted("then") && !check.mistaken("then") {
+    let unsure = check.tainted(&place!["then"])
+        || (!check.written(&place!["then"]) && check.mistaken("then"));
+    if !refused && !unsure {
         let message = "`twin` without `start: refused`; only a refused start has one";
         check.wrong(&place!["twin"], "twin", message);
     }
     let changes = twin.given.iter().any(|entry| !file.given.contains(entry));
-    if !changes && !check.tainted("twin") && !check.tainted("given") {
+    if !changes && !check.tainted(&place!["twin"]) && !check.tainted(&place!["given"]) {
         let message = "`twin` changes nothing: no entry differs from `given`";
         check.wrong(&place!["twin"], "twin", message);
     }

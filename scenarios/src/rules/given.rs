@@ -21,13 +21,13 @@ pub(super) struct World {
 
 pub(super) fn check(file: &ScenarioFile, check: &mut Check<'_>) -> World {
     entries(&file.given, &place!["given"], check);
-    if !check.tainted("given") {
+    if !check.tainted(&place!["given"]) {
         order(&file.given, &file.given, &place!["given"], check);
     }
     if let Some(twin) = &file.twin {
         let base = place!["twin", "given"];
         entries(&twin.given, &base, check);
-        if !check.tainted("given") && !check.tainted("twin") {
+        if !check.tainted(&place!["given"]) && !check.tainted(&place!["twin"]) {
             order(&replaced(&file.given, &twin.given), &twin.given, &base, check);
         }
     }
@@ -242,8 +242,7 @@ fn exists(path: &RoomPath, made: &[&Fixture]) -> bool {
 
 /// True for the socket of a unix listener.
 fn listens_at(fixture: &Fixture, text: &str) -> bool {
-    matches!(fixture, Fixture::Listener(listener)
-        if listener.path.as_ref().is_some_and(|path| path.to_string() == text))
+    matches!(fixture, Fixture::Listener(listener) if listener.socket().as_deref() == Some(text))
 }
 
 /// The path of `other` when it is a file above `path`.

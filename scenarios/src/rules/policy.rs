@@ -8,7 +8,7 @@ use crate::{PolicySpec, RoomPath, glob};
 
 pub(super) fn check(policy: &PolicySpec, check: &mut Check<'_>) {
     let profiles: Vec<&str> = policy.profiles.iter().map(|profile| profile.name()).collect();
-    if profiles.is_empty() && !check.tainted("policy") {
+    if profiles.is_empty() && !check.tainted(&place!["policy", "profiles"]) {
         let message = "`profiles` names no profile; at least one is needed";
         check.wrong(&place!["policy", "profiles"], "profiles", message);
     }

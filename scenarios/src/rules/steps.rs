@@ -21,7 +21,7 @@ enum Stage {
 
 pub(super) fn check(file: &ScenarioFile, world: &World, check: &mut Check<'_>) {
     if let Some(routes) = &file.routes {
-        if routes.0.is_empty() && !check.tainted("routes") {
+        if routes.0.is_empty() && !check.tainted(&place!["routes"]) {
             check.wrong(&place!["routes"], "routes", "`routes` is empty; at least one is needed");
         }
         for (name, route) in &routes.0 {
@@ -29,7 +29,7 @@ pub(super) fn check(file: &ScenarioFile, world: &World, check: &mut Check<'_>) {
         }
     }
     for (index, step) in file.still_works.iter().flatten().enumerate() {
-        let mut at = At { base: place!["still-works", index], world, check };
+        let mut at = At { base: place!["still-works", index].to_vec(), world, check };
         at.step(step, Stage::StillWorks);
     }
 }
@@ -39,7 +39,7 @@ fn check_route(name: &str, route: &RouteSpec, world: &World, check: &mut Check<'
         let message = format!("route `{}` is not in kebab case", short(name));
         check.wrong(&place!["routes", name], name, message);
     }
-    if route.steps.is_empty() && !check.tainted("routes") {
+    if route.steps.is_empty() && !check.tainted(&place!["routes", name]) {
         check.wrong(&place!["routes", name], name, format!("route `{}` has no step", short(name)));
     }
     for (index, tool) in route.tools.iter().enumerate() {
@@ -49,7 +49,7 @@ fn check_route(name: &str, route: &RouteSpec, world: &World, check: &mut Check<'
         }
     }
     for (index, step) in route.steps.iter().enumerate() {
-        let mut at = At { base: place!["routes", name, "steps", index], world, check };
+        let mut at = At { base: place!["routes", name, "steps", index].to_vec(), world, check };
         at.step(step, Stage::Route);
     }
 }
@@ -149,7 +149,7 @@ impl At<'_, '_> {
                 "again",
                 "`again` stands inside `again`; one second start is all",
             );
-        } else if steps.is_empty() && !self.check.tainted("routes") {
+        } else if steps.is_empty() && !self.check.tainted(&self.place(&["again"])) {
             self.wrong(&["again"], "again", "`again` has no step");
         }
         for (index, step) in steps.iter().enumerate() {
@@ -164,6 +164,9 @@ impl At<'_, '_> {
         let given: Vec<OpenFlag> =
             open.flags.iter().copied().filter(|flag| ways.contains(flag)).collect();
         let is = |flag: OpenFlag| open.flags.contains(&flag);
+        if self.check.tainted(&self.place(&["open", "flags"])) {
+            return;
+        }
         if given.len() > 1 {
             self.wrong(&["open", "flags"], "flags", "`flags` hold more than one of r, w, rw, path");
         } else if given.is_empty() && !is(OpenFlag::Dir) {
@@ -207,7 +210,7 @@ impl At<'_, '_> {
 
     fn listener(&mut self, name: &str, keys: &[&str]) {
         let known = &self.world.listeners;
-        if known.contains(name) || self.check.tainted("given") {
+        if known.contains(name) || self.check.tainted(&place!["given"]) {
             return;
         }
         let message = if known.is_empty() {
@@ -221,7 +224,7 @@ impl At<'_, '_> {
 
     fn victim(&mut self, name: &str, keys: &[&str]) {
         let known = &self.world.victims;
-        if known.contains(name) || self.check.tainted("given") {
+        if known.contains(name) || self.check.tainted(&place!["given"]) {
             return;
         }
         let message = if known.is_empty() {
@@ -261,7 +264,7 @@ impl At<'_, '_> {
                 self.wrong(
                     &["syscall"],
                     "syscall",
-                    "neither `number` nor `name`; write one of them",
+                    "`syscall` has neither `number` nor `name`; write one of them",
                 );
             }
             (None, Some(name)) if !names::is_syscall(call.abi, name) => {
@@ -282,7 +285,7 @@ impl At<'_, '_> {
             -1 => self.world.terminal,
             fd => (0..=2).contains(&fd) || self.world.descriptors.contains(&fd),
         };
-        if !known && !self.check.tainted("given") {
+        if !known && !self.check.tainted(&place!["given"]) {
             let fd = ioctl.fd.to_string();
             let message = format!(
                 "descriptor `{fd}` is not open: 0 to 2 are, those of `open-file`, and -1 with \

@@ -28,20 +28,27 @@ pub struct Decoded<T> {
     pub dropped: BTreeSet<usize>,
 }
 
+/// Ids of what is left out, and of those the entries whose key is none.
+struct Left {
+    out: BTreeSet<usize>,
+    unknown: BTreeSet<usize>,
+}
+
 /// Decodes a tree.
 #[must_use]
 pub fn decode<T: DeserializeOwned>(tree: &Tree) -> Decoded<T> {
     let mut faults = tree.faults.clone();
-    let mut dropped = reported(&tree.root);
+    let mut left = Left { out: reported(&tree.root), unknown: BTreeSet::new() };
     loop {
-        let error = match T::deserialize(Decoder { node: &tree.root, dropped: &dropped }) {
-            Ok(value) => return Decoded { value: Some(value), faults, dropped },
+        let error = match T::deserialize(Decoder { node: &tree.root, left: &left }) {
+            Ok(value) => return Decoded { value: Some(value), faults, dropped: left.out },
             Err(error) => *error.0,
         };
         faults.extend(error.fault(&tree.root));
-        let again = error.place.is_some_and(|place| dropped.insert(place));
+        left.unknown.extend(error.place.filter(|_| error.unknown_key));
+        let again = error.place.is_some_and(|place| left.out.insert(place));
         if !again || faults.len() > MAX_FAULTS {
-            return Decoded { value: None, faults, dropped };
+            return Decoded { value: None, faults, dropped: left.out };
         }
     }
 }

@@ -42,6 +42,11 @@ pub enum Value {
     Reported,
 }
 
+/// True for a plain scalar that stands for no value at all.
+pub(super) fn is_null(plain: &str) -> bool {
+    matches!(plain, "" | "~" | "null")
+}
+
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -107,7 +112,7 @@ impl Node {
     #[must_use]
     pub fn is_null(&self) -> bool {
         match &self.value {
-            Value::Scalar { text, plain: true } => matches!(text.as_str(), "" | "~" | "null"),
+            Value::Scalar { text, plain: true } => is_null(text),
             Value::Scalar { plain: false, .. }
             | Value::Sequence(_)
             | Value::Map(_)
@@ -132,13 +137,24 @@ impl Node {
 }
 
 impl Tree {
-    /// Where `path` leads: at its key if that is `word`, else at its value. Elements of lists whose
-    /// id is in `dropped` are not counted, as they were not decoded. A path that leads nowhere ends
-    /// at the last node on its way: a shorthand is shorter than the path through its long form.
+    /// Where `path` leads: at its key if that is `word`, else at its value.
     #[must_use]
     pub fn locate(&self, path: &[Seg], word: &str, dropped: &BTreeSet<usize>) -> Mark {
-        let mut node = &self.root;
-        let mut at = node.at;
+        self.follow(path, word, dropped).1
+    }
+
+    /// True when something at or below `path` is in `dropped`: what is missing there cannot be
+    /// told from what was wrong there.
+    #[must_use]
+    pub fn tainted(&self, path: &[Seg], dropped: &BTreeSet<usize>) -> bool {
+        self.follow(path, "", dropped).0.any(dropped)
+    }
+
+    /// The node at `path` and where to point for it. Elements of lists whose id is in `dropped` are
+    /// not counted, as they were not decoded. A path that leads nowhere ends at the last node on
+    /// its way: a shorthand is shorter than the path through its long form.
+    fn follow(&self, path: &[Seg], word: &str, dropped: &BTreeSet<usize>) -> (&Node, Mark) {
+        let (mut node, mut at) = (&self.root, self.root.at);
         for seg in path {
             match (seg, &node.value) {
                 (Seg::Key(key), Value::Map(_)) => match node.entry(key) {
@@ -155,7 +171,7 @@ impl Tree {
                 _ => {}
             }
         }
-        at
+        (node, at)
     }
 
     /// True when a value was written at exactly this path.
@@ -187,12 +203,6 @@ impl Tree {
             entry.key.text == key
                 || (dropped.contains(&entry.value.id) && nearest(&entry.key.text, [key]).is_some())
         })
-    }
-
-    /// True when the value of this top-level key, or something in it, is in `dropped`.
-    #[must_use]
-    pub fn tainted(&self, key: &str, dropped: &BTreeSet<usize>) -> bool {
-        self.root.entry(key).is_some_and(|entry| entry.value.any(dropped))
     }
 }
 

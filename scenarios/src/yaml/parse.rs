@@ -1,7 +1,10 @@
 //! Text to [`Tree`]: limits, and everything of YAML that this project does not want.
 
-use serde_saphyr::granit_parser::{self, Event, Marker, ScalarStyle, ScanError, Span, StrInput};
+use serde_saphyr::granit_parser::{
+    self, ErrorKind, Event, Marker, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
+};
 
+use super::node::is_null;
 use super::{Entry, Key, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, Tree, Value};
 use crate::complaint::{Fault, Mark, short};
 
@@ -49,9 +52,9 @@ fn check_text(text: &str) -> Result<(), Fault> {
 enum Token {
     Document,
     Scalar { text: String, plain: bool },
-    List,
+    List { flow: bool },
     ListEnd,
-    Map,
+    Map { flow: bool },
     MapEnd,
     Alias,
     End,
@@ -65,9 +68,9 @@ fn token(event: Event<'_>) -> Option<Token> {
         Event::Scalar(text, style, ..) => {
             Token::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
         }
-        Event::SequenceStart(..) => Token::List,
+        Event::SequenceStart(style, ..) => Token::List { flow: style == StructureStyle::Flow },
         Event::SequenceEnd => Token::ListEnd,
-        Event::MappingStart(..) => Token::Map,
+        Event::MappingStart(style, ..) => Token::Map { flow: style == StructureStyle::Flow },
         Event::MappingEnd => Token::MapEnd,
         Event::Alias(_) | Event::UnresolvedAlias(_) => Token::Alias,
         Event::StreamEnd => Token::End,
@@ -81,6 +84,10 @@ struct Parser<'a> {
     events: granit_parser::Parser<'a, StrInput<'a>>,
     faults: Vec<Fault>,
     nodes: usize,
+    /// The last line that holds anything.
+    end: Mark,
+    /// Where the `[` and `{` stand that are not closed yet.
+    brackets: Vec<Mark>,
 }
 
 impl<'a> Parser<'a> {
@@ -95,14 +102,21 @@ impl<'a> Parser<'a> {
             block_nesting_limit: MAX_DEPTH,
         };
         let events = granit_parser::Parser::new_from_str_with_options(text, options);
-        Self { text, events, faults: Vec::new(), nodes: 0 }
+        Self {
+            text,
+            events,
+            faults: Vec::new(),
+            nodes: 0,
+            end: last_line(text),
+            brackets: Vec::new(),
+        }
     }
 
     /// The next token of the document; anchors and tags are complained about on the way.
     fn next(&mut self) -> Result<(Token, Span), Fault> {
         loop {
             let Some(next) = self.events.next() else {
-                return Err(self.fault(last_line(self.text), "the file ends too early"));
+                return Err(self.fault(self.end, "the file ends too early"));
             };
             let (event, span) = next.map_err(|error| self.syntax(&error))?;
             self.no_tag(&event, &span);
@@ -127,20 +141,20 @@ impl<'a> Parser<'a> {
                 }
                 (Token::Document, Some(_)) => {
                     let message = "`---` begins a second document; one file holds one";
-                    return Err(Fault::new(mark(&span.start), message, "---"));
+                    return Err(Fault::new(self.mark(&span.start), message, "---"));
                 }
-                (Token::End, Some(root)) => return Ok(root),
-                (Token::End, None) => {
-                    return Err(Fault::new(mark(&span.start), "the file is empty", ""));
+                (Token::End, Some(root)) if !root.is_null() => return Ok(root),
+                (Token::End, _) => {
+                    return Err(Fault::new(Mark { line: 1, column: 1 }, "the file is empty", ""));
                 }
-                (_, _) => return Err(self.fault(mark(&span.start), "this is out of order")),
+                (_, _) => return Err(self.fault(self.mark(&span.start), "this is out of order")),
             }
         }
     }
 
     /// The node that begins with this token.
     fn node(&mut self, token: Token, span: &Span, depth: usize) -> Result<Node, Fault> {
-        let at = mark(&span.start);
+        let at = self.mark(&span.start);
         let id = self.nodes;
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -149,8 +163,18 @@ impl<'a> Parser<'a> {
         }
         let value = match token {
             Token::Scalar { text, plain } => Value::Scalar { text, plain },
-            Token::List => self.sequence(at, depth + 1)?,
-            Token::Map => self.map(at, depth + 1)?,
+            Token::List { flow } => {
+                self.brackets.extend(flow.then_some(at));
+                let items = self.sequence(at, depth + 1)?;
+                self.brackets.truncate(self.brackets.len() - usize::from(flow));
+                items
+            }
+            Token::Map { flow } => {
+                self.brackets.extend(flow.then_some(at));
+                let entries = self.map(at, depth + 1)?;
+                self.brackets.truncate(self.brackets.len() - usize::from(flow));
+                entries
+            }
             Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 self.no_alias(span, word);
@@ -203,17 +227,19 @@ impl<'a> Parser<'a> {
 
     /// A key: a scalar that is not empty.
     fn key(&mut self, token: Token, span: &Span) -> Result<Key, Fault> {
-        let at = mark(&span.start);
+        let at = self.mark(&span.start);
         match token {
-            Token::Scalar { text, .. } if !text.is_empty() => Ok(Key { text, at }),
+            Token::Scalar { text, plain } if !(plain && is_null(&text)) && !text.is_empty() => {
+                Ok(Key { text, at })
+            }
             Token::Scalar { .. } => Err(self.fault(at, "a key is missing before `:`")),
             Token::Alias => {
                 let word = span.slice(self.text).unwrap_or("*").to_owned();
                 Err(Fault::new(at, alias_message(&word), word))
             }
-            Token::List
+            Token::List { .. }
             | Token::ListEnd
-            | Token::Map
+            | Token::Map { .. }
             | Token::MapEnd
             | Token::Document
             | Token::End => Err(self.fault(at, "a key is plain text, not a list or map")),
@@ -225,17 +251,25 @@ impl<'a> Parser<'a> {
     }
 
     fn no_alias(&mut self, span: &Span, word: String) {
-        self.faults.push(Fault::new(mark(&span.start), alias_message(&word), word));
+        self.faults.push(Fault::new(self.mark(&span.start), alias_message(&word), word));
     }
 
     fn no_tag(&mut self, event: &Event<'a>, span: &Span) {
         if event.tag().is_none() {
             return;
         }
-        let at = mark(&span.tag_start().unwrap_or(span.start));
+        let at = self.mark(&span.tag_start().unwrap_or(span.start));
         let word = word_at(self.text, at);
         let message = format!("`{word}`: tags are not read; leave it out");
         self.faults.push(Fault::new(at, message, word));
+    }
+
+    /// A place in the text; what lies behind its end is told at its last line.
+    fn mark(&self, marker: &Marker) -> Mark {
+        if marker.line() > self.end.line {
+            return self.end;
+        }
+        Mark { line: marker.line().max(1), column: marker.col() + 1 }
     }
 
     /// A fault whose word is what stands there.
@@ -247,16 +281,65 @@ impl<'a> Parser<'a> {
         Fault::new(at, message, word)
     }
 
-    /// What the crate complains about, with a place that lies in the file.
+    /// What the crate complains about, with a place that lies in the file. What was not closed is
+    /// told where it was opened, not where that was noticed.
     fn syntax(&self, error: &ScanError) -> Fault {
-        let found = mark(error.marker());
-        let end = last_line(self.text);
-        let at = if found.line > end.line { end } else { found };
-        match error.kind() {
-            granit_parser::ErrorKind::RecursionLimitExceeded => self.fault(at, too_deep()),
-            _ => self.fault(at, format!("not YAML: {}", error.info())),
+        let at = self.mark(error.marker());
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            return self.fault(at, too_deep());
+        }
+        let unclosed = if in_quotes(error.kind()) {
+            open_quote(self.text, error.marker())
+        } else if in_brackets(error.kind()) {
+            self.brackets.last().copied()
+        } else {
+            None
+        };
+        match unclosed {
+            Some(open) => self.fault(open, "not YAML: this is not closed"),
+            None => self.fault(at, format!("not YAML: {}", error.info())),
         }
     }
+}
+
+/// A list or map between brackets that ended too early.
+fn in_brackets(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidIndentation
+            | ErrorKind::UnclosedFlowCollection { .. }
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+    )
+}
+
+/// A text between quotes that ended too early.
+fn in_quotes(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidQuotedScalarIndent
+            | ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::DocumentIndicatorInQuotedScalar
+    )
+}
+
+/// The last quote before a place that can have opened a text.
+fn open_quote(text: &str, before: &Marker) -> Option<Mark> {
+    let lines = text.lines().enumerate().take(before.line());
+    let mut found = None;
+    for (index, line) in lines {
+        let mut last = ' ';
+        for (column, c) in line.chars().enumerate() {
+            let reached = index + 1 == before.line() && column > before.col();
+            if matches!(c, '"' | '\'') && (last.is_whitespace() || "[{,".contains(last)) && !reached
+            {
+                found = Some(Mark { line: index + 1, column: column + 1 });
+            }
+            last = c;
+        }
+    }
+    found
 }
 
 fn too_deep() -> String {
@@ -265,10 +348,6 @@ fn too_deep() -> String {
 
 fn alias_message(word: &str) -> String {
     format!("`{}`: anchors and aliases are not read; write the value out", short(word))
-}
-
-fn mark(marker: &Marker) -> Mark {
-    Mark { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
 /// The first place of the last line that holds anything.

@@ -13,10 +13,11 @@ use crate::text::{pad, paint, wrap};
 pub(super) fn render(tally: &BackendTally<'_>, options: &Options) -> String {
     let mut out = heading(options, &inline(&tally.title()));
     let scenarios = by_scenario(&tally.records);
-    // The longest word is `fail(overblock)`; a longer id pushes its own line only.
-    let column = scenarios.keys().map(|id| id.chars().count()).max().unwrap_or(0).min(48) + 4;
-    for (id, labels) in &scenarios {
-        out += &scenario(id, labels, column, options);
+    // A longer id pushes its own line only.
+    let id = scenarios.keys().map(|id| id.chars().count()).max().unwrap_or(0).min(48) + 4;
+    let label = tally.records.iter().map(|record| record.label().len()).max().unwrap_or(0) + 2;
+    for (name, labels) in &scenarios {
+        out += &scenario(name, labels, (id, label), options);
     }
     out
 }
@@ -24,7 +25,7 @@ pub(super) fn render(tally: &BackendTally<'_>, options: &Options) -> String {
 fn scenario(
     id: &str,
     labels: &BTreeMap<Label, Vec<&Record>>,
-    column: usize,
+    columns: (usize, usize),
     options: &Options,
 ) -> String {
     let all: usize = labels.values().map(Vec::len).sum();
@@ -32,7 +33,7 @@ fn scenario(
     let mut out = String::new();
     for records in labels.values() {
         let Some(record) = records.first() else { continue };
-        let label = pad(&record.label(), 16);
+        let label = pad(&record.label(), columns.1);
         let text = match (records.len(), labels.len()) {
             (1, 1) => short_cells(records),
             (count, 1) => count.to_string(),
@@ -40,7 +41,7 @@ fn scenario(
             (count, _) if record.verdict == crate::Verdict::Pass => format!("{count} of {all}"),
             (count, _) => format!("{count} of {all}: {}", short_cells(records)),
         };
-        let first = format!("{}{label}", pad(&format!("  {name}"), column));
+        let first = format!("{}{label}", pad(&format!("  {name}"), columns.0));
         // Painted afterwards: colours have no columns.
         let line = wrap(&first, &text);
         out += &line.replacen(&label, &paint(options.color, ink(record, options), &label), 1);

@@ -1,10 +1,9 @@
 //! Walking lists, maps and one-entry maps (enums), leaving out what was dropped.
 
-use std::collections::BTreeSet;
-
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
+use super::Left;
 use super::deserializer::Decoder;
 use super::error::DecodeError;
 use crate::complaint::short;
@@ -13,7 +12,7 @@ use crate::yaml::{Entry, Key, Node};
 /// The items of a list.
 pub(super) struct Items<'a> {
     pub(super) rest: std::slice::Iter<'a, Node>,
-    pub(super) dropped: &'a BTreeSet<usize>,
+    pub(super) left: &'a Left,
 }
 
 impl<'de> SeqAccess<'de> for Items<'de> {
@@ -23,10 +22,10 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, DecodeError> {
-        let Some(node) = self.rest.find(|node| !self.dropped.contains(&node.id)) else {
+        let Some(node) = self.rest.find(|node| !self.left.out.contains(&node.id)) else {
             return Ok(None);
         };
-        let decoder = Decoder { node, dropped: self.dropped };
+        let decoder = Decoder { node, left: self.left };
         let value = seed.deserialize(decoder);
         value.map(Some).map_err(|error| error.at(node.at, || node.word()).place(node.id))
     }
@@ -35,7 +34,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 /// The entries of a map.
 pub(super) struct Entries<'a> {
     pub(super) rest: std::slice::Iter<'a, Entry>,
-    pub(super) dropped: &'a BTreeSet<usize>,
+    pub(super) left: &'a Left,
     pub(super) current: Option<&'a Entry>,
 }
 
@@ -46,7 +45,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, DecodeError> {
-        self.current = self.rest.find(|entry| !self.dropped.contains(&entry.value.id));
+        self.current = self.rest.find(|entry| !self.left.out.contains(&entry.value.id));
         let Some(entry) = self.current else {
             return Ok(None);
         };
@@ -65,7 +64,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
             return Err(DecodeError::new("a value was asked for before its key", ""));
         };
         let result = no_null(key, value)
-            .and_then(|()| seed.deserialize(Decoder { node: value, dropped: self.dropped }));
+            .and_then(|()| seed.deserialize(Decoder { node: value, left: self.left }));
         result.map_err(|error| error.at(value.at, || value.word()).place(value.id))
     }
 }
@@ -86,7 +85,7 @@ pub(super) struct Choice<'a> {
     pub(super) variants: &'static [&'static str],
     pub(super) key: Key,
     pub(super) value: Option<&'a Node>,
-    pub(super) dropped: &'a BTreeSet<usize>,
+    pub(super) left: &'a Left,
 }
 
 impl<'de> EnumAccess<'de> for Choice<'de> {
@@ -138,13 +137,13 @@ impl<'de> VariantAccess<'de> for Choice<'de> {
         seed: S,
     ) -> Result<S::Value, DecodeError> {
         let node = self.needed()?;
-        let value = seed.deserialize(Decoder { node, dropped: self.dropped });
+        let value = seed.deserialize(Decoder { node, left: self.left });
         value.map_err(|error| error.at(node.at, || node.word()))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, DecodeError> {
         let node = self.needed()?;
-        Decoder { node, dropped: self.dropped }.list(visitor)
+        Decoder { node, left: self.left }.list(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -153,6 +152,6 @@ impl<'de> VariantAccess<'de> for Choice<'de> {
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
         let node = self.needed()?;
-        Decoder { node, dropped: self.dropped }.map(visitor)
+        Decoder { node, left: self.left }.map(visitor)
     }
 }

@@ -1,19 +1,18 @@
 //! [`Decoder`]: the serde deserializer over one node.
 
-use std::collections::BTreeSet;
-
 use serde::de::{Deserializer, Visitor};
 
+use super::Left;
 use super::access::{Choice, Entries, Items};
 use super::error::DecodeError;
-use crate::complaint::{nearest, short};
+use crate::complaint::short;
 use crate::yaml::{Key, Node, Value, scalar};
 
 /// One node, without what was dropped.
 #[derive(Clone, Copy)]
 pub(super) struct Decoder<'a> {
     pub(super) node: &'a Node,
-    pub(super) dropped: &'a BTreeSet<usize>,
+    pub(super) left: &'a Left,
 }
 
 impl<'de> Decoder<'de> {
@@ -56,18 +55,23 @@ impl<'de> Decoder<'de> {
         let value = scalar::integer(text, plain).map_err(|why| {
             self.placed(DecodeError::new(format!("`{}` {why}", short(text)), text))
         })?;
-        let visited = match (i64::try_from(value), u64::try_from(value)) {
-            (Ok(value), _) => visitor.visit_i64(value),
-            (_, Ok(value)) => visitor.visit_u64(value),
-            _ => visitor.visit_i128(value),
-        };
-        visited.map_err(|error: DecodeError| self.placed(error))
+        let visited: Result<V::Value, DecodeError> =
+            match (i64::try_from(value), u64::try_from(value)) {
+                (Ok(value), _) => visitor.visit_i64(value),
+                (_, Ok(value)) => visitor.visit_u64(value),
+                _ => visitor.visit_i128(value),
+            };
+        // All that a visitor can say against a number is that it does not fit.
+        visited.map_err(|_| {
+            let message = format!("`{text}` is too small or too large a number here");
+            self.placed(DecodeError::new(message, text))
+        })
     }
 
     pub(super) fn list<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match &self.node.value {
             Value::Sequence(items) => visitor
-                .visit_seq(Items { rest: items.iter(), dropped: self.dropped })
+                .visit_seq(Items { rest: items.iter(), left: self.left })
                 .map_err(|error| self.placed(error)),
             Value::Scalar { .. } | Value::Map(_) | Value::Reported => Err(self.wanted("a list")),
         }
@@ -76,7 +80,7 @@ impl<'de> Decoder<'de> {
     pub(super) fn map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match &self.node.value {
             Value::Map(entries) => visitor
-                .visit_map(Entries { rest: entries.iter(), dropped: self.dropped, current: None })
+                .visit_map(Entries { rest: entries.iter(), left: self.left, current: None })
                 .map_err(|error| self.placed(self.excused(error))),
             Value::Scalar { .. } | Value::Sequence(_) | Value::Reported => {
                 Err(self.wanted("a map"))
@@ -84,15 +88,17 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// A missing key is not told when the entry that was meant for it was dropped.
+    /// A missing key is not told when its entry was left out, or one that was no key here: most
+    /// likely that one was meant for it.
     fn excused(&self, mut error: DecodeError) -> DecodeError {
         if let (Some(missing), Value::Map(entries), None) =
             (&error.0.missing, &self.node.value, error.0.place)
         {
-            let dropped = entries.iter().filter(|entry| self.dropped.contains(&entry.value.id));
-            let mut keys = dropped.map(|entry| entry.key.text.as_str());
-            let meant = |key: &str| key == missing || nearest(key, [missing.as_str()]).is_some();
-            error.0.silent |= keys.any(meant);
+            error.0.silent |= entries.iter().any(|entry| {
+                let id = entry.value.id;
+                self.left.unknown.contains(&id)
+                    || (self.left.out.contains(&id) && entry.key.text == *missing)
+            });
         }
         error
     }
@@ -125,7 +131,7 @@ impl<'de> Decoder<'de> {
                 return Err(self.wanted(&format!("a {noun}")));
             }
         };
-        Ok(Choice { noun, variants, key, value, dropped: self.dropped })
+        Ok(Choice { noun, variants, key, value, left: self.left })
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Details {
     pub(super) place: Option<usize>,
     /// The key that was missing, when that was the mistake.
     pub(super) missing: Option<String>,
+    /// The key is none here.
+    pub(super) unknown_key: bool,
     /// Already told, or a consequence of something that was.
     pub(super) silent: bool,
 }
@@ -110,7 +112,9 @@ impl de::Error for DecodeError {
     }
 
     fn unknown_field(word: &str, known: &'static [&'static str]) -> Self {
-        Self::unknown("key here", word, known)
+        let mut error = Self::unknown("key here", word, known);
+        error.0.unknown_key = true;
+        error
     }
 
     fn missing_field(field: &'static str) -> Self {
