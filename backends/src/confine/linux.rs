@@ -47,7 +47,11 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
 ///
 /// # Errors
 /// A promise of the plan cannot be kept on this host.
-pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+pub(super) fn carry_out(
+    args: &Args,
+    mut plan: Plan,
+    around: &Surroundings,
+) -> Result<i32, Refusal> {
     if let Some(fd) = args.keep_fds.iter().find(|&&fd| !sys::is_open(fd)) {
         let what = format!("descriptor {fd} of --keep-fd is not open");
         return Err(Refusal::new(what, "leave it out"));
@@ -56,6 +60,7 @@ pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Resul
     if args.explain {
         return explain::print(&plan, &ability);
     }
+    plan.settle()?;
     let wanted = wanted(&plan, around)?;
     // From here on the host is changed, and a signal must not keep that from being undone.
     let signals = supervise::hold_signals()?;
