@@ -18,6 +18,7 @@ pub mod metadata;
 pub mod plan;
 pub mod refusal;
 pub mod resolve;
+pub mod sockets;
 pub mod sources;
 pub mod surroundings;
 

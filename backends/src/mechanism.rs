@@ -25,7 +25,9 @@ pub fn all(exe: &Path) -> Vec<Box<dyn Backend>> {
             Alone::new(exe.to_path_buf(), mechanism).map(|b| Box::new(b) as Box<dyn Backend>),
         );
     }
-    all.push(Box::new(crate::seatbelt::Seatbelt::default()));
+    if cfg!(target_os = "macos") {
+        all.push(Box::new(crate::seatbelt::Seatbelt::default()));
+    }
     all
 }
 

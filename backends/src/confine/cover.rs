@@ -52,7 +52,8 @@ pub fn arrange(wanted: &Wanted) -> Vec<Cover> {
     let freeze = outermost(&wanted.freeze);
     let freeze: Vec<_> = freeze.into_iter().filter(|path| !inside_any(path, &mask)).collect();
     let (open, roots) = if wanted.limited {
-        let open = outermost(&wanted.write);
+        let mut open = outermost(&wanted.write);
+        open.retain(|root| !inside_any(root, &mask));
         (open.clone(), open)
     } else {
         (Vec::new(), vec![PathBuf::from("/")])
@@ -98,7 +99,9 @@ fn outermost(paths: &[PathBuf]) -> Vec<PathBuf> {
     kept
 }
 
-fn inside_any(path: &Path, folders: &[PathBuf]) -> bool {
+/// Whether a path is one of these, or lies in one.
+#[must_use]
+pub fn inside_any(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 

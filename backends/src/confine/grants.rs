@@ -21,7 +21,7 @@ pub struct Grants {
 }
 
 /// Folders for temporary files on every system.
-const TEMP: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(super) const TEMP: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// More of them on macOS.
 const TEMP_MACOS: [&str; 3] = ["/private/tmp", "/private/var/tmp", "/private/var/folders"];

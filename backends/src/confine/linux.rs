@@ -17,6 +17,7 @@ mod sys;
 
 use std::path::PathBuf;
 
+use nix::sys::signal::SigSet;
 use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
@@ -46,7 +47,11 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
 ///
 /// # Errors
 /// A promise of the plan cannot be kept on this host.
-pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+pub(super) fn carry_out(
+    args: &Args,
+    mut plan: Plan,
+    around: &Surroundings,
+) -> Result<i32, Refusal> {
     if let Some(fd) = args.keep_fds.iter().find(|&&fd| !sys::is_open(fd)) {
         let what = format!("descriptor {fd} of --keep-fd is not open");
         return Err(Refusal::new(what, "leave it out"));
@@ -55,16 +60,20 @@ pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Resul
     if args.explain {
         return explain::print(&plan, &ability);
     }
+    plan.settle()?;
+    let wanted = wanted(&plan, around)?;
+    // From here on the host is changed, and a signal must not keep that from being undone.
+    let signals = supervise::hold_signals()?;
     let mut stubs = Stubs::default();
-    let covers = if ability.mounts { covers(&plan, around, &mut stubs)? } else { Vec::new() };
-    start(args, inside(args, plan, around, &ability, covers)?)
+    let covers = if ability.mounts { covers(&plan, &wanted, &mut stubs)? } else { Vec::new() };
+    start(args, inside(args, plan, around, &ability, covers)?, &signals)
 }
 
 /// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
-fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
+fn start(args: &Args, mut inside: Inside, signals: &SigSet) -> Result<i32, Refusal> {
     let mut trouble = String::from("own-mounts is missing (--without); install bubblewrap");
     if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
-        let Ended { status, told } = supervise::run(&inside)?;
+        let Ended { status, told } = supervise::run(&inside, signals)?;
         if told.is_empty() {
             return Ok(status);
         }
@@ -72,7 +81,7 @@ fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
     }
     if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
         inside.way = Way::Bwrap(program);
-        let Ended { status, told } = supervise::run(&inside)?;
+        let Ended { status, told } = supervise::run(&inside, signals)?;
         if status == 0 || told == bwrap::READY {
             return Ok(status);
         }
@@ -86,25 +95,30 @@ fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
     inside.way = Way::Own;
     inside.namespaces = Namespaces::default();
     inside.stage.covers.clear();
-    supervise::run(&inside).map(|ended| ended.status)
+    supervise::run(&inside, signals).map(|ended| ended.status)
 }
 
-/// The covers of the plan, with something under each of them.
-fn covers(plan: &Plan, around: &Surroundings, stubs: &mut Stubs) -> Result<Vec<Cover>, Refusal> {
+/// What the covers have to bring about.
+fn wanted(plan: &Plan, around: &Surroundings) -> Result<Wanted, Refusal> {
+    let near: Vec<PathBuf> =
+        std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
+    Ok(Wanted {
+        limited: plan.grants.limited,
+        write: plan.grants.write.clone(),
+        freeze: with_links(&plan.freeze, &near)?,
+        mask: with_links(&plan.mask, &near)?,
+    })
+}
+
+/// The covers, with something under each of them.
+fn covers(plan: &Plan, wanted: &Wanted, stubs: &mut Stubs) -> Result<Vec<Cover>, Refusal> {
     for path in &plan.mask {
         stubs.hold(path, Shape::File)?;
     }
     for path in &plan.freeze {
         stubs.hold(path, Shape::Folder)?;
     }
-    let near: Vec<PathBuf> =
-        std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    let mut covers = cover::arrange(&Wanted {
-        limited: plan.grants.limited,
-        write: plan.grants.write.clone(),
-        freeze: with_links(&plan.freeze, &near)?,
-        mask: with_links(&plan.mask, &near)?,
-    });
+    let mut covers = cover::arrange(wanted);
     for cover in &mut covers {
         // One that is gone by now is noticed when it is to be covered.
         cover.identity = Identity::of(&cover.path).ok();
@@ -125,10 +139,15 @@ fn inside(
     covers: Vec<Cover>,
 ) -> Result<Inside, Refusal> {
     let limited = plan.grants.limited;
+    let mut grants = plan.grants;
+    for roots in [&mut grants.read, &mut grants.write, &mut grants.devices] {
+        // What is denied is not granted; there may be nothing left to open.
+        roots.retain(|root| !cover::inside_any(root, &plan.mask));
+    }
     let stage = Stage {
         covers,
         limited,
-        grants: Some(plan.grants).filter(|_| limited && ability.landlock.is_some()),
+        grants: Some(grants).filter(|_| limited && ability.landlock.is_some()),
         network: Some(plan.network).filter(|_| ability.seccomp),
         free: ability.free,
         sources: plan.sources,

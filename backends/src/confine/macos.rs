@@ -15,12 +15,19 @@ use crate::seatbelt::{Rules, SANDBOX_EXEC, text};
 ///
 /// # Errors
 /// The plan cannot be put as a profile.
-pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+pub(super) fn carry_out(
+    args: &Args,
+    mut plan: Plan,
+    around: &Surroundings,
+) -> Result<i32, Refusal> {
     if args.only.is_some() || !args.without.is_empty() {
         return Err(Refusal::new(
             "macOS has one mechanism, Seatbelt",
             "leave out --only, --without",
         ));
+    }
+    if !args.explain {
+        plan.settle()?;
     }
     let near = std::slice::from_ref(&around.workspace);
     let mut deny = plan.mask.clone();

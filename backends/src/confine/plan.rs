@@ -1,4 +1,4 @@
-//! [`Plan`]: what is granted and what is covered, every path canonical.
+//! [`Plan`]: what is granted and what is covered.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use super::grants::{self, Grants};
 use super::metadata;
 use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
+use super::sockets;
 use super::sources::Sources;
 use super::surroundings::{self, Surroundings};
 use crate::glob::{GlobError, GlobSet, Limits};
@@ -20,7 +21,7 @@ use crate::glob::{GlobError, GlobSet, Limits};
 pub struct Plan {
     /// The profile.
     pub profile: Profile,
-    /// What may be read and written; canonical, existing paths.
+    /// What may be read and written; once settled, canonical paths that exist.
     pub grants: Grants,
     /// Paths neither read nor written; they need not exist yet.
     pub mask: Vec<PathBuf>,
@@ -29,7 +30,9 @@ pub struct Plan {
     pub globs: Vec<String>,
     /// Paths read but not written; they need not exist yet.
     pub freeze: Vec<PathBuf>,
-    /// Hook sources, which are among those to freeze.
+    /// Where hook sources are protected, if they are.
+    pub grok_home: Option<PathBuf>,
+    /// The hook sources, once settled.
     pub sources: Sources,
     /// Network of the command.
     pub network: Network,
@@ -47,42 +50,73 @@ impl Plan {
     /// True when something is to be masked or frozen.
     #[must_use]
     pub fn covers(&self) -> bool {
-        !self.mask.is_empty() || !self.freeze.is_empty() || !self.globs.is_empty()
+        !self.mask.is_empty()
+            || !self.freeze.is_empty()
+            || !self.globs.is_empty()
+            || self.grok_home.is_some()
+            || self.profile == Profile::WorkspaceWrite
     }
 }
 
-/// Draws the plan. Missing write roots and hook slots are made, unless it is only to be explained.
+/// Draws the plan; nothing is changed by it.
 ///
 /// # Errors
-/// A path that cannot be resolved, a glob outside the grammar or its limits, or a hook source
-/// that cannot be protected.
+/// A path that cannot be resolved, or a glob outside the grammar or its limits.
 pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
     let profile = profile(surroundings::profile(args)?);
-    let mut sources = Sources::default();
-    if has_hooks(profile) && args.only.is_none_or(|only| only == Mechanism::Mounts) && !args.explain
-    {
-        sources = Sources::prepare(&around.grok_home)?;
-    }
+    let covers = args.only.is_none_or(|only| only == Mechanism::Mounts);
     let (mask, globs) = mask(args, around)?;
     let mut plan = Plan {
         profile,
-        grants: grants(profile, args, around)?,
+        grants: grants(profile, args, around),
         mask,
         globs,
         freeze: freeze(args, around)?,
-        sources,
+        grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
+        sources: Sources::default(),
         network: args.network.map_or(profile.network(), network),
         environment: Environment::of(args.env_policy.as_deref())?,
     };
-    plan.freeze.extend(plan.sources.paths());
-    if profile == Profile::WorkspaceWrite {
-        plan.freeze.extend(metadata::of(&plan.grants.write)?);
+    if covers {
+        plan.mask.extend(sockets::of(profile, plan.network, &around.home)?);
     }
-    let root = Path::new("/");
-    if plan.mask.iter().chain(&plan.freeze).any(|path| path == root) {
-        return Err(Refusal::at("everything would be covered", root, "name what lies below"));
-    }
+    plan.leaves_something()?;
     Ok(plan)
+}
+
+impl Plan {
+    /// Makes what the plan needs, hook slots and missing write roots, and makes its grants
+    /// canonical. Done last, so that a refusal before leaves nothing behind.
+    ///
+    /// # Errors
+    /// Something cannot be made, or a hook source cannot be protected.
+    pub fn settle(&mut self) -> Result<(), Refusal> {
+        if let Some(grok_home) = &self.grok_home {
+            self.sources = Sources::prepare(grok_home)?;
+        }
+        for source in self.sources.paths() {
+            self.freeze.extend(resolve::entry(&source)?.all());
+        }
+        make_missing(&self.grants.write)?;
+        for list in [&mut self.grants.read, &mut self.grants.write] {
+            // A root that does not exist grants nothing.
+            *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
+            list.sort();
+            list.dedup();
+        }
+        if self.profile == Profile::WorkspaceWrite {
+            self.freeze.extend(metadata::of(&self.grants.write)?);
+        }
+        self.leaves_something()
+    }
+
+    fn leaves_something(&self) -> Result<(), Refusal> {
+        let root = Path::new("/");
+        if self.mask.iter().chain(&self.freeze).any(|path| path == root) {
+            return Err(Refusal::at("everything would be covered", root, "name what lies below"));
+        }
+        Ok(())
+    }
 }
 
 /// Profiles that protect the hook sources.
@@ -93,24 +127,14 @@ fn has_hooks(profile: Profile) -> bool {
     }
 }
 
-/// The grants of the profile and the options, with canonical paths.
-fn grants(profile: Profile, args: &Args, around: &Surroundings) -> Result<Grants, Refusal> {
+/// The grants of the profile and the options.
+fn grants(profile: Profile, args: &Args, around: &Surroundings) -> Grants {
     let mut grants = grants::of(profile, around, &grants::Host);
-    if !grants.limited {
-        return Ok(grants);
+    if grants.limited {
+        grants.read.extend(args.read_only.iter().map(|path| around.cwd.join(path)));
+        grants.write.extend(args.read_write.iter().map(|path| around.cwd.join(path)));
     }
-    grants.read.extend(args.read_only.iter().map(|path| around.cwd.join(path)));
-    grants.write.extend(args.read_write.iter().map(|path| around.cwd.join(path)));
-    if !args.explain {
-        make_missing(&grants.write)?;
-    }
-    for list in [&mut grants.read, &mut grants.write] {
-        // A root that does not exist grants nothing.
-        *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        list.sort();
-        list.dedup();
-    }
-    Ok(grants)
+    grants
 }
 
 /// Makes the write roots that are missing.

@@ -24,6 +24,9 @@ impl Resolved {
     }
 }
 
+/// What stands for the process that looks.
+const OWN: [&str; 5] = ["/proc/self", "/proc/thread-self", "/dev/fd", "/dev/stdin", "/dev/stdout"];
+
 /// Links followed from one entry before it is taken for a loop.
 const LINKS: usize = 40;
 
@@ -32,6 +35,10 @@ const LINKS: usize = 40;
 /// # Errors
 /// A loop of symlinks, `..` in a part that does not exist, or a path that cannot be looked at.
 pub fn entry(path: &Path) -> Result<Resolved, Refusal> {
+    if OWN.iter().any(|own| path.starts_with(own)) {
+        let mend = "name a process by its number, or leave it out";
+        return Err(Refusal::at("a path means another file in every process", path, mend));
+    }
     let mut resolved = Resolved::default();
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::args::{Args, ProfileArg};
+use super::grants;
 use super::refusal::Refusal;
 
 /// Folders of this user and this start; canonical where they exist.
@@ -48,7 +49,23 @@ impl Surroundings {
             return Err(Refusal::at("GROK_HOME is relative", &grok_home, mend));
         }
         let tmpdir = set("TMPDIR").and_then(|path| folder(Path::new(&path)));
-        Ok(Self { workspace, home, grok_home, tmpdir, cwd })
+        let around = Self { workspace, home, grok_home, tmpdir, cwd };
+        around.check_tmpdir()?;
+        Ok(around)
+    }
+
+    /// `$TMPDIR` is written in nearly every profile; one that holds HOME or the workspace would
+    /// make these writable by a side door. Below the fixed temp folders it adds nothing.
+    fn check_tmpdir(&self) -> Result<(), Refusal> {
+        let Some(tmpdir) = &self.tmpdir else {
+            return Ok(());
+        };
+        let fixed = grants::TEMP.iter().any(|temp| tmpdir.starts_with(temp));
+        if fixed || ![&self.home, &self.workspace].iter().any(|held| held.starts_with(tmpdir)) {
+            return Ok(());
+        }
+        let mend = "set TMPDIR to a folder of its own";
+        Err(Refusal::at("TMPDIR holds HOME or the workspace", tmpdir, mend))
     }
 }
 

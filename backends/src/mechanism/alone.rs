@@ -48,6 +48,7 @@ impl Alone {
                     Capability::DenyList,
                     Capability::DenyGlob,
                     Capability::Protect,
+                    Capability::GrokHome,
                 ],
             ),
             Mechanism::OwnMounts | Mechanism::NewMountCalls | Mechanism::NetworkNamespace => {

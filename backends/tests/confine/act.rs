@@ -40,6 +40,7 @@ fn act(args: &[&str]) -> io::Result<()> {
                 .map(drop)?)
         }
         ["unix", path] => talk(path),
+        ["connect", path] => UnixStream::connect(path).map(drop),
         ["unshare"] => Ok(unshare(CloneFlags::CLONE_NEWUSER)?),
         ["mount", path] => Ok(rustix::mount::mount(
             "none",

@@ -264,6 +264,8 @@ fn metadata_is_protected(world: &World) -> Outcome {
 fn bad_requests_are_refused(world: &World) -> Outcome {
     world.refused(&["--deny", "a**b"], "must be")?;
     world.refused(&["--deny", "/"], "everything would be covered")?;
+    world.refused(&["--deny", "/proc/self/environ"], "another file in every process")?;
+    world.refused(&["--deny", "."], "the current folder")?;
     world.refused(&["--workspace", "nowhere"], "the workspace is no folder")?;
     world.refused(&["--sandbox", "custom"], "custom")?;
     world.refused(&["--keep-fd", "77"], "descriptor 77")?;

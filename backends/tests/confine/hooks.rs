@@ -63,6 +63,9 @@ fn linked_hook_file_is_refused(world: &World) -> Outcome {
 fn missing_target_is_refused(world: &World) -> Outcome {
     world.write("home/.grok/hooks-paths", &world.text("work/hook.sh"))?;
     world.refused(&[], "hook.sh")?;
+    world.write("home/.grok/hooks-paths", "/")?;
+    world.refused(&[], "everything would be covered")?;
+    world.write("home/.grok/hooks-paths", &world.text("work/hook.sh"))?;
     world.write("work/hook.sh", "")?;
     world.allowed(&[], "true")
 }

@@ -1,5 +1,8 @@
 //! System calls, network, namespaces, other processes.
 
+use std::os::unix::fs::chown;
+use std::os::unix::net::UnixListener;
+
 use crate::check::{Outcome, Test, ensure, test};
 use crate::world::World;
 
@@ -7,6 +10,7 @@ pub(crate) fn all() -> Vec<Test> {
     vec![
         test("blocked_network_has_local_sockets_only", blocked_network_has_local_sockets_only),
         test("open_network_has_all_sockets", open_network_has_all_sockets),
+        test("sockets_of_daemons_are_closed", sockets_of_daemons_are_closed),
         test("no_namespace_can_be_made", no_namespace_can_be_made),
         test("threads_work", threads_work),
         test("processes_outside_are_out_of_reach", processes_outside_are_out_of_reach),
@@ -31,6 +35,20 @@ fn blocked_network_has_local_sockets_only(world: &World) -> Outcome {
 fn open_network_has_all_sockets(world: &World) -> Outcome {
     world.allowed(&[], "$EXE act socket 2 && $EXE act socket 10")?;
     world.allowed(&["--sandbox", "strict", "--network", "open"], "$EXE act socket 2")
+}
+
+fn sockets_of_daemons_are_closed(world: &World) -> Outcome {
+    world.folder("home/.docker/run")?;
+    let mut path = world.at("home/.docker/run/docker.sock");
+    let _listener = UnixListener::bind(&path).map_err(|e| e.to_string())?;
+    chown(&path, Some(world.user.uid), Some(world.user.uid)).map_err(|e| e.to_string())?;
+    let blocked = ["--network", "blocked"];
+    world.denied(&blocked, "$EXE act connect ~/.docker/run/docker.sock")?;
+    world.allowed(&[], "$EXE act connect ~/.docker/run/docker.sock")?;
+    path.set_file_name("other.sock");
+    let _other = UnixListener::bind(&path).map_err(|e| e.to_string())?;
+    chown(&path, Some(world.user.uid), Some(world.user.uid)).map_err(|e| e.to_string())?;
+    world.allowed(&blocked, "$EXE act connect ~/.docker/run/other.sock")
 }
 
 fn no_namespace_can_be_made(world: &World) -> Outcome {

@@ -23,6 +23,7 @@ fn a_missing_mechanism_is_a_refusal(world: &World) -> Outcome {
     for mechanism in ["landlock", "seccomp", "mounts"] {
         world.refused(&["--without", mechanism], mechanism)?;
     }
+    ensure(!world.at("home/.grok").exists(), "a refusal left something behind")?;
     world.allowed(&["--sandbox", "off", "--without", "landlock"], "true")
 }
 

@@ -77,3 +77,9 @@ fn outer_covers_are_laid_before_inner_ones() {
     let depths: Vec<usize> = covers.iter().map(|(_, path)| path.matches('/').count()).collect();
     assert!(depths.is_sorted(), "{covers:?}");
 }
+
+#[test]
+fn a_write_root_in_a_masked_folder_is_none() {
+    let covers = laid(true, &["/w/in", "/v"], &[], &["/w"]);
+    assert_eq!(covers, [cover(Kind::Open, "/v"), cover(Kind::Mask, "/w")]);
+}

@@ -23,6 +23,9 @@ const NATIVE: u32 = 0xC000_003E;
 #[cfg(target_arch = "aarch64")]
 const NATIVE: u32 = 0xC000_00B7;
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the filter of calls knows x86-64 and aarch64 only");
+
 /// The bit that marks an x32 call; no native call of any architecture is numbered as high.
 const X32: u32 = 0x4000_0000;
 
@@ -36,8 +39,9 @@ const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET)
     .cast_unsigned();
 
-/// Calls that make or enter namespaces, change mounts, or work around a filter of calls.
-const CLOSED: [libc::c_long; 17] = [
+/// Calls that make or enter namespaces, change mounts, work around a filter of calls, or reach the
+/// keys of the session.
+const CLOSED: [libc::c_long; 21] = [
     libc::SYS_unshare,
     libc::SYS_setns,
     libc::SYS_mount,
@@ -55,6 +59,10 @@ const CLOSED: [libc::c_long; 17] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_bpf,
 ];
 
 /// Newer than the constants of libc.

@@ -25,21 +25,18 @@ pub(super) struct Ended {
     pub(super) told: String,
 }
 
-/// Runs the command in a child, and comes back once every process of it has ended.
+/// Runs the command in a child, and comes back once every process of it has ended. The child gets
+/// the mask `signals`; this process holds those it waits for.
 ///
 /// # Errors
 /// No child can be made.
-pub(super) fn run(inside: &Inside) -> Result<Ended, Refusal> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Refusal::new(format!("no process can be started ({error})"), "end others first")
-    };
+pub(super) fn run(inside: &Inside, signals: &SigSet) -> Result<Ended, Refusal> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| failed(&error))?;
     let strangers = strangers();
     let (told, tell) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(&error))?;
-    let old = hold_signals().map_err(|error| failed(&error))?;
     let Some(child) = sys::fork().map_err(|error| failed(&error))? else {
-        let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&old), None) {
+        let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(signals), None) {
             Ok(()) => inside.run(tell),
             Err(error) => crate::confine::report(&failed(&error)),
         };
@@ -54,10 +51,18 @@ pub(super) fn run(inside: &Inside) -> Result<Ended, Refusal> {
     Ok(Ended { status, told: text })
 }
 
+fn failed(error: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(format!("no process can be started ({error})"), "end others first")
+}
+
 /// Blocks the signals the supervisor waits for; gives the mask as it was.
-fn hold_signals() -> nix::Result<SigSet> {
+///
+/// # Errors
+/// The kernel refuses.
+pub(super) fn hold_signals() -> Result<SigSet, Refusal> {
     let mut old = SigSet::empty();
-    pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&awaited()), Some(&mut old))?;
+    pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&awaited()), Some(&mut old))
+        .map_err(|error| failed(&error))?;
     Ok(old)
 }
 
@@ -119,9 +124,11 @@ fn end_rest(strangers: &[Pid]) {
                 if rest.is_empty() {
                     return;
                 }
+                // One may have ended just now; either way it is waited for.
+                for pid in &rest {
+                    let _ = kill(*pid, Signal::SIGKILL);
+                }
                 for pid in rest {
-                    // It may have ended just now; either way it is waited for.
-                    let _ = kill(pid, Signal::SIGKILL);
                     let _ = waitpid(pid, None);
                 }
             }

@@ -76,3 +76,12 @@ fn a_loop_is_refused() {
     let refusal = entry(&base.join("a")).unwrap_err().to_string();
     assert!(refusal.contains("a loop of symlinks"), "{refusal}");
 }
+
+#[test]
+fn a_path_of_the_looking_process_is_refused() {
+    for path in ["/proc/self/environ", "/dev/fd/3"] {
+        let refusal = entry(Path::new(path)).unwrap_err().to_string();
+        assert!(refusal.contains("another file in every process"), "{refusal}");
+    }
+    assert_eq!(entry(Path::new("/proc/version")).unwrap(), existing(&[Path::new("/proc/version")]));
+}

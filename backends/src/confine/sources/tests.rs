@@ -88,7 +88,7 @@ fn a_slot_of_the_wrong_type_is_refused() {
     fs::create_dir_all(grok.join("hooks-paths")).unwrap();
     assert!(refusal(&grok).contains("a hook slot is no file"));
     fs::remove_dir(grok.join("hooks-paths")).unwrap();
-    fs::remove_dir(grok.join("hooks")).unwrap();
+    assert!(!grok.join("hooks").exists(), "a refusal made a slot");
     fs::write(grok.join("hooks"), "").unwrap();
     assert!(refusal(&grok).contains("a hook slot is no folder"));
 }

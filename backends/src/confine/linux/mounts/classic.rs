@@ -65,7 +65,7 @@ fn hard() -> MountFlags {
 fn mask_file(place: &Path) -> io::Result<()> {
     mount("none", BENCH, "tmpfs", hard(), c"size=4k,mode=700")?;
     let file = Path::new(BENCH).join("closed");
-    let made = OpenOptions::new().write(true).create_new(true).mode(0).open(&file);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o000).open(&file);
     let bound = made.and_then(|_| Ok(mount_bind(&file, place)?));
     unmount(BENCH, UnmountFlags::DETACH)?;
     bound
