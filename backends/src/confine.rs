@@ -12,6 +12,8 @@ pub mod identity;
 pub mod links;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
 pub mod metadata;
 pub mod plan;
 pub mod refusal;
@@ -68,7 +70,9 @@ fn start(args: &Args) -> Result<i32, Refusal> {
     let plan = plan::draw(args, &surroundings)?;
     #[cfg(target_os = "linux")]
     return linux::carry_out(args, plan, &surroundings);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
+    return macos::carry_out(args, plan, &surroundings);
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     {
         let _ = plan;
         Err(Refusal::new("this system has no mechanism that confine knows", "use Linux or macOS"))

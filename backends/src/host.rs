@@ -10,10 +10,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use sandproof_probes::ability::Abilities;
-use sandproof_scenarios::Capability;
+use sandproof_scenarios::{Capability, Platform};
 use serde::{Deserialize, Serialize};
 
 pub use lack::Lack;
+
+/// This machine's family.
+pub const PLATFORM: Platform =
+    if cfg!(target_os = "macos") { Platform::Macos } else { Platform::Linux };
 
 /// What this machine is and can do. Settings that this kernel does not have are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

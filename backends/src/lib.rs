@@ -12,6 +12,7 @@ pub mod manifest;
 pub mod mechanism;
 pub mod paths;
 pub mod registry;
+pub mod seatbelt;
 
 pub use backend::{Backend, Gap, NotReady, Subject};
 pub use launch::{Express, Launch, ReceiptItem, Unsupported};

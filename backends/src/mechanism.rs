@@ -25,6 +25,7 @@ pub fn all(exe: &Path) -> Vec<Box<dyn Backend>> {
             Alone::new(exe.to_path_buf(), mechanism).map(|b| Box::new(b) as Box<dyn Backend>),
         );
     }
+    all.push(Box::new(crate::seatbelt::Seatbelt::default()));
     all
 }
 
@@ -41,7 +42,7 @@ impl Confine {
     /// mechanisms `without`.
     #[must_use]
     pub fn new(exe: PathBuf, without: Vec<Mechanism>) -> Self {
-        let can = BTreeSet::from([
+        let mut can = BTreeSet::from([
             Capability::WriteScope,
             Capability::ReadScope,
             Capability::DenyList,
@@ -50,12 +51,16 @@ impl Confine {
             Capability::GrokHome,
             Capability::NetworkBlock,
             Capability::EnvPolicy,
-            Capability::FdScope,
-            Capability::ProcessScope,
-            Capability::SyscallFilter,
-            Capability::KillsTree,
             Capability::Metadata,
         ]);
+        if cfg!(target_os = "linux") {
+            can.extend([
+                Capability::FdScope,
+                Capability::ProcessScope,
+                Capability::SyscallFilter,
+                Capability::KillsTree,
+            ]);
+        }
         Self { exe, without, can }
     }
 }

@@ -156,6 +156,7 @@ fn outcome(
             still_works: ran.still_works,
             clauses,
             residue: Vec::new(),
+            unseen: Vec::new(),
         },
         changes,
         left,
@@ -315,5 +316,7 @@ pub fn never(gone: &Gone, finished: &Finished, said: String) -> Start {
 /// The attempts of an arm in words, for evidence.
 #[must_use]
 pub fn story(attempts: &[Attempted]) -> String {
-    attempts.iter().map(|a| format!("{} {}", a.step, a.result)).collect::<Vec<_>>().join("; ")
+    let one =
+        |a: &Attempted| sandproof_reports::escape::inline(&format!("{} {}", a.step, a.result));
+    attempts.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -1,17 +1,19 @@
 //! Runs the cells of one route: its control arm once, then each subject, and judges them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sandproof_backends::{Backend, Express};
 use sandproof_backends::bare::Bare;
+use sandproof_backends::host::PLATFORM;
+use sandproof_backends::{Backend, Express};
 use sandproof_reports::{Arms, Reason, Record, Verdict};
 use sandproof_scenarios::effect::StartEffect;
-use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario, Step};
+use sandproof_scenarios::{Expectation, Profile, Route, Scenario, Step};
 
 use crate::arm::{self, ArmError, Bench, Outcome, Plan};
 use crate::evidence::{Arm, Evidence, Start};
 use crate::judge::{Expected, Judgement, Standing, judge};
-use crate::plan::{Cell, PLATFORM, Ready, blank};
+use crate::plan::{Cell, Ready, blank};
 
 /// Longest evidence of a record, in bytes.
 const EVIDENCE_LIMIT: usize = 4096;
@@ -94,6 +96,7 @@ fn judged(record: Record, cell: &Cell<'_>, ready: &Ready, arms: AllArms<'_>) -> 
     let standing = Standing::of(cell.scenario.promise.on(PLATFORM), gap.as_deref());
     let mut subject = arms.subject.arm.clone();
     subject.residue = residue(cell, &arms.subject, arms.control);
+    subject.unseen = unseen(cell, &arms.subject, arms.control);
     let evidence = Evidence {
         control: arms.control.arm.clone(),
         subject,
@@ -150,10 +153,32 @@ fn residue(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String>
     let steps = cell.route.1.steps.iter().chain(&cell.scenario.still_works);
     steps.for_each(|step| name_paths(step, &mut named));
     named.extend(cell.route.1.effects.paths.keys().map(|path| path.to_string().into()));
-    let explained = |path: &Path| control.changes.contains_key(path) || named.iter().any(|n| n == path);
+    let explained =
+        |path: &Path| control.changes.contains_key(path) || named.iter().any(|n| n == path);
     let changed = subject.changes.iter().filter(|(path, _)| !explained(path));
     let changed = changed.map(|(path, how)| format!("{} {how}", path.display()));
     changed.chain(subject.left.iter().map(|what| format!("{what} left behind"))).collect()
+}
+
+/// What the control arm changed, what must work here too, and what did not change here although
+/// the attempts succeeded. Room `temp` may be the subject's own.
+fn unseen(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> {
+    let mut must_change = BTreeSet::new();
+    match cell.scenario.expect {
+        Expectation::Works => must_change.extend(control.changes.keys().cloned()),
+        Expectation::Then => {
+            let steps = cell.scenario.still_works.iter().zip(&subject.arm.still_works);
+            let done = steps.filter(|(_, attempted)| attempted.done()).map(|(step, _)| step);
+            let mut named = Vec::new();
+            done.filter(|step| step.writes()).for_each(|step| name_paths(step, &mut named));
+            must_change.extend(named.into_iter().filter(|p| control.changes.contains_key(p)));
+        }
+    }
+    must_change
+        .into_iter()
+        .filter(|path| !path.starts_with("temp") && !subject.changes.contains_key(path))
+        .map(|path| path.display().to_string())
+        .collect()
 }
 
 /// Room paths that a step names.

@@ -68,7 +68,8 @@ impl Input {
 
     /// Keeps a line that is no answer.
     pub fn noise(&mut self, line: &[u8]) {
-        if self.noise.len() + line.len() < NOISE_LIMIT {
+        // The probe begins every answer on a new line, so that noise cannot swallow it.
+        if !line.is_empty() && self.noise.len() + line.len() < NOISE_LIMIT {
             self.noise.extend_from_slice(line);
             self.noise.push(b'\n');
         }

@@ -23,6 +23,7 @@ pub enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Where scenarios come from
         #[command(flatten)]
         source: SourceArgs,
     },
@@ -33,6 +34,7 @@ pub enum Command {
         /// Backend name or manifest file
         #[arg(long)]
         backend: Option<String>,
+        /// Where scenarios come from
         #[command(flatten)]
         source: SourceArgs,
     },
@@ -101,6 +103,7 @@ pub struct RunArgs {
     /// Backends by name or manifest file; these alone run, and decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME|FILE")]
     pub backend: Vec<String>,
+    /// Where scenarios come from
     #[command(flatten)]
     pub source: SourceArgs,
     /// Only these profiles

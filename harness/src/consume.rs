@@ -14,6 +14,7 @@ use crate::progress::Progress;
 pub type Settle = Box<dyn Fn(Vec<Record>) -> Vec<Record>>;
 
 /// Takes events.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct Consumer {
     journal: Option<JournalWriter<Box<dyn Write>>>,
     file: Option<Box<dyn Write>>,

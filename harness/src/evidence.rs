@@ -28,6 +28,8 @@ pub struct Arm {
     pub clauses: Vec<Clause>,
     /// What was left changed on the host and no step explains.
     pub residue: Vec<String>,
+    /// What attempts claim to have done and nobody sees from outside.
+    pub unseen: Vec<String>,
 }
 
 /// Whether the command ran.

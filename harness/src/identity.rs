@@ -73,7 +73,9 @@ pub fn carry_out_as(
     match wrong {
         Some(error) => Err(error),
         None if status.success() => Ok(()),
-        None => Err(EngineError::Failed(format!("the engine of {} ended with {status}", user.name))),
+        None => {
+            Err(EngineError::Failed(format!("the engine of {} ended with {status}", user.name)))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use sandproof_scenarios::effect::{AttemptsEffect, EnvEffect, NetworkEffect, Secr
 use sandproof_scenarios::effect::{StartEffect, VictimEffect};
 use sandproof_scenarios::{Effects, PathEffect, RoomPath};
 
-use crate::evidence::{Attempted, Attemptance, Clause};
+use crate::evidence::{Attemptance, Attempted, Clause};
 use crate::photo::{Photo, found};
 use crate::world::Words;
 
@@ -68,11 +68,7 @@ pub fn clauses(effects: &Effects, seen: &Seen<'_>) -> Vec<Clause> {
 
 /// A clause that holds unless something was seen.
 fn clause(name: &str, broken: Option<String>) -> Clause {
-    Clause {
-        name: name.to_owned(),
-        held: Some(broken.is_none()),
-        seen: broken.unwrap_or_default(),
-    }
+    Clause { name: name.to_owned(), held: Some(broken.is_none()), seen: broken.unwrap_or_default() }
 }
 
 /// Where the marker was seen: in an observation, at a listener, or in another file.

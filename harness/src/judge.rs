@@ -83,7 +83,7 @@ fn effects(standing: &Standing, evidence: &Evidence) -> Judgement {
     {
         return disturbed("subject", disturbance);
     }
-    if let Some(what) = overblocked {
+    if let Some(what) = overblocked.or_else(|| unseen(subject)) {
         return fail(Detail::Overblock, "overblock", what);
     }
     settle(standing, broken, &subject.residue)
@@ -134,7 +134,7 @@ fn works(standing: &Standing, evidence: &Evidence) -> Judgement {
     if let Some(disturbance) = &subject.disturbed {
         return disturbed("subject", disturbance);
     }
-    match (differs(control, subject), standing) {
+    match (differs(control, subject).or_else(|| unseen(subject)), standing) {
         (Some(what), Standing::Enforced) => fail(Detail::Overblock, "overblock", what),
         (broken, _) => settle(standing, broken, &subject.residue),
     }
@@ -248,6 +248,12 @@ fn broken(arm: &Arm) -> Option<String> {
         .map(|clause| format!("not {}: {}", clause.name, clause.seen))
         .collect();
     (!broken.is_empty()).then(|| broken.join("; "))
+}
+
+/// What is claimed to have been done, and is not there outside.
+fn unseen(arm: &Arm) -> Option<String> {
+    let paths = arm.unseen.join(", ");
+    (!paths.is_empty()).then(|| format!("done, it says, but outside nothing changed: {paths}"))
 }
 
 /// The attempts that did not succeed.

@@ -1,6 +1,6 @@
 //! [`Listener`]: a server of the harness on loopback that remembers who called and with what.
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use sandproof_probes::socket::abstract_address;
 use sandproof_probes::{Endpoint, SocketType};
 use sandproof_scenarios::Rooms;
 use sandproof_scenarios::fixture::{Family, ListenerFixture, ListenerKind};
@@ -100,10 +101,10 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
             (Socket::Udp(socket), Endpoint::Udp { address })
         }
         ListenerKind::Unix => {
-            let path = spec.path.as_ref().map_or_else(
-                || rooms.outside.join("listener.sock"),
-                |path| path.resolve(rooms),
-            );
+            let path = spec
+                .path
+                .as_ref()
+                .map_or_else(|| rooms.outside.join("listener.sock"), |path| path.resolve(rooms));
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent)?;
             }
@@ -116,17 +117,6 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
             (bind_unix(&address, kind)?, Endpoint::Abstract { name, kind })
         }
     })
-}
-
-#[cfg(target_os = "linux")]
-fn abstract_address(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {
-    use std::os::linux::net::SocketAddrExt as _;
-    std::os::unix::net::SocketAddr::from_abstract_name(name)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn abstract_address(_: &str) -> io::Result<std::os::unix::net::SocketAddr> {
-    Err(io::Error::other("abstract sockets exist on Linux only"))
 }
 
 fn bind_unix(address: &std::os::unix::net::SocketAddr, kind: SocketType) -> io::Result<Socket> {
@@ -222,4 +212,3 @@ fn serve(socket: &Socket, stop: &OwnedFd, calls: &Mutex<Vec<Vec<u8>>>) {
         }
     }
 }
-

@@ -90,8 +90,9 @@ impl Photo {
             Kind::Folder => entry.content = self.add_children(real, &name, markers),
             Kind::File => entry.read_content(real, &meta, markers),
             Kind::Link => {
-                entry.content =
-                    fs::read_link(real).map(|p| p.as_os_str().as_bytes().to_vec()).unwrap_or_default();
+                entry.content = fs::read_link(real)
+                    .map(|p| p.as_os_str().as_bytes().to_vec())
+                    .unwrap_or_default();
             }
             Kind::Special => {}
         }
@@ -129,7 +130,10 @@ impl Entry {
             Kind::Link
         } else {
             debug_assert!(
-                kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device()
+                kind.is_fifo()
+                    || kind.is_socket()
+                    || kind.is_char_device()
+                    || kind.is_block_device()
             );
             Kind::Special
         };
@@ -152,7 +156,8 @@ impl Entry {
             return;
         }
         let mut bytes = Vec::new();
-        match fs::File::open(real).and_then(|file| file.take(CONTENT_LIMIT).read_to_end(&mut bytes)) {
+        match fs::File::open(real).and_then(|file| file.take(CONTENT_LIMIT).read_to_end(&mut bytes))
+        {
             Ok(_) => {
                 self.content = Sha256::digest(&bytes).to_vec();
                 self.markers = found(&bytes, markers);
@@ -164,9 +169,8 @@ impl Entry {
     /// What makes an entry `unchanged`; a folder's own listing belongs to it.
     #[must_use]
     pub fn difference(&self, other: &Entry) -> Option<&'static str> {
-        self.difference_but_time(other).or_else(|| {
-            (self.modified != other.modified).then_some("modification time")
-        })
+        self.difference_but_time(other)
+            .or_else(|| (self.modified != other.modified).then_some("modification time"))
     }
 
     /// As [`Entry::difference`], for residue: making and removing a name changes the time of its

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sandproof_backends::host::Host;
+use sandproof_backends::host::{Host, PLATFORM};
 use sandproof_backends::{Backend, Subject};
 use sandproof_reports::{Arms, Reason, Record, SubjectId, Verdict};
 use sandproof_scenarios::policy::is_glob;
-use sandproof_scenarios::{
-    Capability, Fixture, Network, Platform, Profile, Route, Scenario, Step, Strength,
-};
+use sandproof_scenarios::{Capability, Fixture, Network, Profile, Route, Scenario, Step, Strength};
 
 /// A backend that is there, with what it would start.
 #[derive(Debug)]
@@ -51,10 +49,6 @@ pub struct Cell<'a> {
     /// Run it, or why not.
     pub skip: Option<Reason>,
 }
-
-/// This machine's family.
-pub const PLATFORM: Platform =
-    if cfg!(target_os = "macos") { Platform::Macos } else { Platform::Linux };
 
 /// All wanted cells, in the order of scenario, route, profile, backend.
 #[must_use]
@@ -169,11 +163,8 @@ fn skip(
     let wanted = wanted(scenario, route, profile);
     let cannot = wanted.iter().find(|c| !c.of_host() && !backend.can().contains(c));
     if let Some(capability) = cannot {
-        let text = format!(
-            "{} cannot express {capability}: {}",
-            backend.name(),
-            capability.sentence()
-        );
+        let text =
+            format!("{} cannot express {capability}: {}", backend.name(), capability.sentence());
         return Some(Reason::new("backend-cannot", text).lacking(capability.to_string()));
     }
     let host_wants = backend.needs(&implied(scenario, profile));

@@ -27,6 +27,7 @@ pub fn of_run(
     facts.insert("subjects".into(), Value::Object(subjects));
     facts.insert("user".into(), json!(user));
     facts.insert("uid".into(), json!(nix::unistd::geteuid().as_raw()));
+    facts.insert("date".into(), json!(today()));
     facts.insert("seed".into(), json!(request.seed));
     facts.insert("sandproof".into(), json!(env!("CARGO_PKG_VERSION")));
     if !request.without.is_empty() {
@@ -41,4 +42,10 @@ pub fn user_name() -> String {
     let uid = nix::unistd::geteuid();
     let user = nix::unistd::User::from_uid(uid).ok().flatten();
     user.map_or_else(|| uid.to_string(), |user| user.name)
+}
+
+/// Today in UTC, `YYYY-MM-DD`.
+#[must_use]
+pub fn today() -> String {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
 }

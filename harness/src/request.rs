@@ -82,7 +82,11 @@ pub fn carry_out(request: &Request, sink: &mut dyn FnMut(Event)) -> Result<(), E
         backends: &backends,
         absent: absent.into_iter().chain(lacking).collect(),
         host: &host,
-        header: Header { kind: "header".into(), schema: sandproof_reports::record::SCHEMA, provenance },
+        header: Header {
+            kind: "header".into(),
+            schema: sandproof_reports::record::SCHEMA,
+            provenance,
+        },
         base_env: base_env(&user),
         user,
     };

@@ -146,14 +146,12 @@ impl<'a> Script<'a> {
 
     fn open(&mut self) -> Result<(Session<'a>, Hello), (session::Gone, Finished)> {
         self.starts += 1;
-        let unstartable = |error: io::Error| {
-            (session::Gone::Unstartable(error.to_string()), Finished::default())
-        };
+        let unstartable =
+            |error: io::Error| (session::Gone::Unstartable(error.to_string()), Finished::default());
         if self.world.terminal && self.terminal.is_none() {
             self.terminal = Some(openpty(None, None).map_err(|e| unstartable(e.into()))?);
         }
-        let folder =
-            Folder::create(&self.world.rooms.temp.join(CHANNEL)).map_err(unstartable)?;
+        let folder = Folder::create(&self.world.rooms.temp.join(CHANNEL)).map_err(unstartable)?;
         let nonce = |channel: &str| {
             let start = self.starts.to_string();
             crate::rng::word(self.bench.seed, &["nonce", channel, &start, &self.world.words.marker])

@@ -253,7 +253,8 @@ impl<'a> Session<'a> {
 
     fn understand(&self, line: &[u8], nonce: &str) -> Option<Answer> {
         let reply: Reply = serde_json::from_slice(line).ok()?;
-        (reply.v == VERSION && reply.nonce == nonce && reply.seq == self.seq).then_some(reply.answer)
+        (reply.v == VERSION && reply.nonce == nonce && reply.seq == self.seq)
+            .then_some(reply.answer)
     }
 
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
@@ -312,8 +313,7 @@ impl<'a> Session<'a> {
 }
 
 fn line(nonce: &str, seq: u64, ask: Ask) -> io::Result<Vec<u8>> {
-    let mut line =
-        serde_json::to_vec(&Request { v: VERSION, nonce: nonce.to_owned(), seq, ask })?;
+    let mut line = serde_json::to_vec(&Request { v: VERSION, nonce: nonce.to_owned(), seq, ask })?;
     line.push(b'\n');
     Ok(line)
 }

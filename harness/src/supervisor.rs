@@ -143,7 +143,11 @@ fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Sends one message.
-fn send<T: Serialize>(socket: BorrowedFd<'_>, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+fn send<T: Serialize>(
+    socket: BorrowedFd<'_>,
+    message: &T,
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     if bytes.len() > MAX_MESSAGE {
         return Err(io::Error::other("a command line with environment of more than 128 KiB"));

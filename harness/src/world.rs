@@ -9,6 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use sandproof_probes::Endpoint;
+use sandproof_probes::sys::PATH_ONLY;
 use sandproof_scenarios::fixture::{
     EnvValue, FileFixture, Holds, InheritedFlags, OpenFileFixture, TreeFixture, VictimHolds,
 };
@@ -200,7 +201,7 @@ impl World {
             InheritedFlags::R => options.read(true),
             InheritedFlags::W => options.write(true),
             InheritedFlags::Rw => options.read(true).write(true),
-            InheritedFlags::Path => options.read(true).custom_flags(path_only()),
+            InheritedFlags::Path => options.read(true).custom_flags(PATH_ONLY),
             InheritedFlags::Dir => options.read(true).custom_flags(libc::O_DIRECTORY),
         };
         let file = options.open(open.path.resolve(&self.rooms))?;
@@ -217,16 +218,6 @@ impl World {
         text.push_str(&format!("{}\n", target.display()));
         fs::write(with_parents(&registry)?, text)
     }
-}
-
-#[cfg(target_os = "linux")]
-fn path_only() -> i32 {
-    libc::O_PATH
-}
-
-#[cfg(not(target_os = "linux"))]
-fn path_only() -> i32 {
-    0
 }
 
 /// The four rooms, the configuration folder, GROK_HOME with its hook slots, and the channel.

@@ -1,7 +1,7 @@
 //! The table of verdicts, row by row: what each combination of arms means.
 
 use rstest::rstest;
-use sandproof::evidence::{Arm, Attempted, Attemptance, Clause, Disturbance, End, Evidence, Start};
+use sandproof::evidence::{Arm, Attemptance, Attempted, Clause, Disturbance, End, Evidence, Start};
 use sandproof::judge::{Expected, Standing, judge};
 use sandproof_reports::{Detail, Verdict};
 
@@ -30,6 +30,7 @@ fn ran(clauses: &[Option<bool>]) -> Arm {
         still_works: vec![done()],
         clauses: clauses.iter().map(|held| clause(*held)).collect(),
         residue: vec![],
+        unseen: vec![],
     }
 }
 
@@ -64,6 +65,7 @@ fn cell(control: Arm, subject: Arm, twin: Option<Arm>) -> Evidence {
 #[case::one_of_two("one of two", ran(&[Some(true), Some(false)]), Verdict::Fail, Some(Detail::Escape))]
 #[case::overblock("overblock", Arm { still_works: vec![denied()], ..held() }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::residue("residue", Arm { residue: vec!["work/x appeared".into()], ..held() }, Verdict::Fail, Some(Detail::Residue))]
+#[case::claimed_only("claimed only", Arm { unseen: vec!["work/x".into()], ..held() }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::deadline("deadline", Arm { disturbed: Some(Disturbance::Deadline), ..held() }, Verdict::Inconclusive, None)]
 #[case::died("died", Arm { disturbed: Some(Disturbance::ProbeDied(None)), ..held() }, Verdict::Inconclusive, None)]
 #[case::leak_then_death("a leak seen outranks a later death", Arm { disturbed: Some(Disturbance::ProbeDied(None)), ..attacked() }, Verdict::Fail, Some(Detail::Escape))]
@@ -156,6 +158,7 @@ fn a_refusal_counts_only_when_the_twin_starts(
 #[case::other_result(Arm { attempts: vec![Attempted { text: "other".into(), ..done() }], ..ran(&[]) }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::too_few(Arm { attempts: vec![], ..ran(&[]) }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::residue(Arm { residue: vec!["x".into()], ..ran(&[]) }, Verdict::Fail, Some(Detail::Residue))]
+#[case::claimed_only(Arm { unseen: vec!["work/x".into()], ..ran(&[]) }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::did_not_start(never(End::Exited(1), "no"), Verdict::Inconclusive, None)]
 #[case::cut_short(Arm { disturbed: Some(Disturbance::StepDied(9)), ..ran(&[]) }, Verdict::Inconclusive, None)]
 fn a_function(#[case] subject: Arm, #[case] verdict: Verdict, #[case] detail: Option<Detail>) {

@@ -9,6 +9,7 @@ pub mod errno;
 pub mod observation;
 pub mod perform;
 pub mod serve;
+pub mod socket;
 pub mod sys;
 pub mod syscalls;
 pub mod wire;

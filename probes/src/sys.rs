@@ -15,6 +15,14 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::Abi;
 
+/// `O_PATH` where there is one; elsewhere descriptors that only name a file do not exist.
+#[cfg(target_os = "linux")]
+pub const PATH_ONLY: i32 = libc::O_PATH;
+
+/// `O_PATH` where there is one; elsewhere descriptors that only name a file do not exist.
+#[cfg(not(target_os = "linux"))]
+pub const PATH_ONLY: i32 = 0;
+
 /// Which side of a [`fork`] this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fork {

@@ -1,7 +1,8 @@
 //! The line protocol between harness and probe: one JSON object a line, version 1.
 //!
 //! Every line carries the nonce of its session. The harness ignores lines without it, so nothing
-//! that a command prints can pass for an answer.
+//! that a command prints can pass for an answer. A newline goes before every answer, and may go
+//! before every request: a line that someone else began and did not end stays apart from it.
 
 use serde::{Deserialize, Serialize};
 

@@ -276,15 +276,15 @@ mod tests {
         facts.insert("kernel".into(), json!("6.19.1"));
         facts.insert("seed".into(), json!(7));
         facts.get_mut("subjects").unwrap()["codex"]["helpers"]["rg"] = json!("15.0");
-        facts.remove("apparmor");
+        facts.remove("lsm");
         let moved = compare(&old, &new).moved_inputs;
         let rg = format!("14.1.0 sha256:{}", "d".repeat(64));
         let moved: Vec<_> = moved.iter().map(|(a, b, c)| [a.as_str(), b, c]).collect();
         assert_eq!(
             moved,
             [
-                ["apparmor", "unprivileged_userns unrestricted", "(none)"],
                 ["kernel", "6.18.44", "6.19.1"],
+                ["lsm", "landlock,apparmor", "(none)"],
                 ["subjects.codex.helpers.rg", &rg, "15.0"],
             ]
         );

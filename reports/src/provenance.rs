@@ -7,17 +7,12 @@ use serde_json::Value;
 use crate::Journal;
 use crate::escape::inline;
 
-/// One fact as text; absent when the run did not record it or recorded nothing.
-pub(crate) fn fact(journal: &Journal, key: &str) -> Option<String> {
-    let value = journal.header.provenance.get(key)?;
-    let text = plain(value);
-    (!text.is_empty()).then_some(text)
-}
-
-/// Facts as `name value`, those that are there.
+/// Facts as `name value`, those that are known: each key is a path as in [`flat`].
 pub(crate) fn facts(journal: &Journal, keys: &[(&str, &str)]) -> String {
+    let flat = flat(&journal.header.provenance);
     let known = keys.iter().filter_map(|(key, name)| {
-        fact(journal, key).map(|text| format!("{name} {text}").trim_start().to_string())
+        let text = flat.get(*key).filter(|text| !text.is_empty())?;
+        Some(format!("{name} {text}").trim_start().to_string())
     });
     known.collect::<Vec<_>>().join(", ")
 }
@@ -62,15 +57,6 @@ fn version(name: &str, subject: &Value) -> String {
     let version = plain(subject.get("version").unwrap_or(subject));
     let version = version.split(" sha256:").next().unwrap_or_default();
     format!("{} {version}", inline(name)).trim_end().to_string()
-}
-
-/// Facts that have none of these keys and are one value, as `key value`.
-pub(crate) fn other_facts(journal: &Journal, known: &[&str]) -> String {
-    let simple = |value: &Value| !value.is_object() && !value.is_array();
-    let facts = journal.header.provenance.iter();
-    let others = facts.filter(|(key, value)| simple(value) && !known.contains(&key.as_str()));
-    let others = others.map(|(key, value)| format!("{} {}", inline(key), plain(value)));
-    others.collect::<Vec<_>>().join(", ")
 }
 
 /// Every fact by its path (`subjects.codex.version`), for tables and comparison.

@@ -21,10 +21,8 @@ pub struct Header {
     /// Version of the format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
-    /// Facts of the run. Reports know `sandproof`, `os`, `kernel`, `arch`, `landlock-abi`,
-    /// `landlock-errata`, `lsms`, `user-namespaces`, `apparmor`, `user`, `uid`, `without`, `seed`,
-    /// `date`, and `subjects` (by backend: `version`, `sha256`, `helpers`); others are shown as
-    /// they are.
+    /// Facts of the run: the host as measured, `user`, `uid`, `seed`, `date`, `sandproof` (version),
+    /// `without`, and `subjects` (by backend: `version`, `sha256`, `helpers`).
     pub provenance: BTreeMap<String, serde_json::Value>,
 }
 

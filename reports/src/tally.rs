@@ -23,12 +23,18 @@ pub fn totals<'a>(records: impl IntoIterator<Item = &'a Record>) -> Totals {
     totals
 }
 
-/// `112 pass, 0 fail, ...` in the order of [`Verdict::ALL`].
+/// `112 pass`, `0 fail` ... in the order of [`Verdict::ALL`].
+#[must_use]
+pub fn counts(totals: &Totals) -> Vec<String> {
+    let count = |verdict: Verdict| totals.get(verdict.word()).copied().unwrap_or(0);
+    let parts = Verdict::ALL.into_iter();
+    parts.map(|verdict| format!("{} {}", count(verdict), verdict.word())).collect()
+}
+
+/// The [`counts`] in one line.
 #[must_use]
 pub fn sentence(totals: &Totals) -> String {
-    let count = |verdict: Verdict| totals.get(verdict.word()).copied().unwrap_or(0);
-    let parts = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.word()));
-    parts.join(", ")
+    counts(totals).join(", ")
 }
 
 /// All about one backend in a journal.

@@ -55,15 +55,28 @@ pub(crate) fn wrap(first: &str, text: &str) -> String {
     out
 }
 
-/// One line cut into pieces that fit behind `margin`.
+/// Items with commas between, wrapped as by [`wrap`], but none of them divided.
+pub(crate) fn wrap_items(first: &str, items: &[String]) -> String {
+    // A letter that no shown text holds, since it is escaped everywhere.
+    const GLUE: &str = "\u{1f}";
+    let glued: Vec<String> = items.iter().map(|item| item.replace(' ', GLUE)).collect();
+    wrap(first, &glued.join(", ")).replace(GLUE, " ")
+}
+
+/// One line cut into pieces that fit behind `margin`, at a space where one is near the end.
 pub(crate) fn chop(margin: &str, line: &str) -> String {
     let room = WIDTH - margin.chars().count();
-    let letters: Vec<char> = line.chars().collect();
-    if letters.is_empty() {
-        return format!("{}\n", margin.trim_end());
+    let mut rest: Vec<char> = line.chars().collect();
+    let mut out = String::new();
+    while rest.len() > room {
+        let space = rest[..room].iter().rposition(|c| *c == ' ').filter(|at| *at > room / 2);
+        let tail = rest.split_off(space.map_or(room, |at| at + 1));
+        let piece = String::from_iter(&rest);
+        out += &format!("{margin}{}\n", piece.trim_end());
+        rest = tail;
     }
-    let pieces = letters.chunks(room);
-    pieces.map(|piece| format!("{margin}{}\n", String::from_iter(piece))).collect()
+    let last = format!("{margin}{}", String::from_iter(rest));
+    out + last.trim_end() + "\n"
 }
 
 /// `text` with spaces up to this many columns, and at least one.
@@ -84,4 +97,43 @@ pub(crate) fn shell_quote(word: &str) -> String {
         return word.to_string();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_at_spaces() {
+        let words = "evidence ".repeat(30);
+        let text = chop("| ", &words);
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().all(|line| line.len() <= WIDTH && line.ends_with("evidence")));
+        assert_eq!(text.replace("| ", "").replace('\n', " "), words);
+    }
+
+    #[test]
+    fn a_long_word_is_cut_anywhere() {
+        assert_eq!(
+            chop("| ", &"x".repeat(150)).lines().map(str::len).collect::<Vec<_>>(),
+            [100, 54]
+        );
+        assert_eq!(chop("| ", ""), "|\n");
+    }
+
+    #[test]
+    fn items_stay_whole() {
+        let items = vec!["0 stale-waiver".to_string(); 12];
+        let text = wrap_items("  counts: ", &items);
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().all(|line| !line.ends_with('0') && line.len() <= WIDTH));
+        assert_eq!(text.matches("0 stale-waiver").count(), 12);
+    }
+
+    #[test]
+    fn shells_read_one_word() {
+        assert_eq!(shell_quote("fs/a-b"), "fs/a-b");
+        assert_eq!(shell_quote("[a/b] it's"), r"'[a/b] it'\''s'");
+        assert_eq!(shell_quote(""), "''");
+    }
 }

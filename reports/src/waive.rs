@@ -1,63 +1,30 @@
 //! Waivers: known failures, each with a reason and an end. They are strict: a waiver whose cell no
 //! longer fails is red, so that none outlives its cause.
 
-use sandproof_scenarios::Platform;
+use sandproof_scenarios::Waiver;
 
 use crate::{Reason, Record, Verdict};
 
-/// A known failure of one scenario, or of one route of it, on one backend and platform.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiver {
-    /// Scenario.
-    pub id: String,
-    /// Route; absent for all of them.
-    pub route: Option<String>,
-    /// Backend.
-    pub backend: String,
-    /// Platform.
-    pub platform: Platform,
-    /// Why it is accepted.
-    pub reason: String,
-    /// Where that is discussed.
-    pub link: String,
-    /// Day it was given, `YYYY-MM-DD`.
-    pub date: String,
-    /// Last day on which it counts, `YYYY-MM-DD`.
-    pub expires: String,
+/// True when a waiver speaks of this cell, whether or not it has expired.
+#[must_use]
+pub fn covers(waiver: &Waiver, record: &Record) -> bool {
+    waiver.id == record.id
+        && waiver.route.as_ref().is_none_or(|route| *route == record.route)
+        && waiver.backend == record.backend
+        && waiver.platform == record.platform
 }
 
-impl Waiver {
-    /// True when it speaks of this cell, whether or not it has expired.
-    #[must_use]
-    pub fn covers(&self, record: &Record) -> bool {
-        self.id == record.id
-            && self.route.as_ref().is_none_or(|route| *route == record.route)
-            && self.backend == record.backend
-            && self.platform == record.platform
-    }
-
-    /// True when it no longer counts on this day.
-    #[must_use]
-    pub fn expired(&self, today: &str) -> bool {
-        // Dates of this form sort as text.
-        self.expires.as_str() < today
-    }
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let route = self.route.as_ref().map_or(String::new(), |route| format!("/{route}"));
-        let Waiver { id, backend, platform, date, .. } = self;
-        format!("{id}{route} on {backend}, {} ({date})", platform.name())
-    }
+/// Its name in records.
+fn name(waiver: &Waiver) -> String {
+    format!("{} ({})", waiver.subject(), waiver.date)
 }
 
 /// The record under these waivers: a failure that one covers is a known failure, a cell that holds
 /// although one covers it has a stale waiver. Verdicts that say nothing about the promise stay.
 #[must_use]
 pub fn apply(record: Record, waivers: &[Waiver], today: &str) -> Record {
-    let covering = waivers.iter().filter(|waiver| waiver.covers(&record));
-    let (expired, valid): (Vec<_>, Vec<_>) = covering.partition(|waiver| waiver.expired(today));
+    let covering = waivers.iter().filter(|waiver| covers(waiver, &record));
+    let (expired, valid): (Vec<_>, Vec<_>) = covering.partition(|waiver| waiver.expired_on(today));
     match (record.verdict, valid.first(), expired.first()) {
         (Verdict::Fail, Some(waiver), _) => known_fail(record, waiver),
         (Verdict::Fail, None, Some(waiver)) => past(record, waiver),
@@ -82,7 +49,7 @@ pub fn apply(record: Record, waivers: &[Waiver], today: &str) -> Record {
 #[must_use]
 pub fn settle(records: Vec<Record>, waivers: &[Waiver], today: &str) -> Vec<Record> {
     let fails = |waiver: &&Waiver| {
-        records.iter().any(|record| record.verdict == Verdict::Fail && waiver.covers(record))
+        records.iter().any(|record| record.verdict == Verdict::Fail && covers(waiver, record))
     };
     let (_, unneeded): (Vec<_>, Vec<_>) = waivers.iter().partition(fails);
     let unneeded: Vec<Waiver> = unneeded.into_iter().cloned().collect();
@@ -99,7 +66,7 @@ fn known_fail(record: Record, waiver: &Waiver) -> Record {
     Record {
         verdict: Verdict::KnownFail,
         reason: Some(Reason::new("waived", text)),
-        waiver: Some(waiver.name()),
+        waiver: Some(name(waiver)),
         ..record
     }
 }
@@ -114,7 +81,7 @@ fn stale(record: Record, waiver: &Waiver) -> Record {
         detail: None,
         reason: Some(Reason::new("waiver-stale", text).mended_by(mend)),
         exceeds: false,
-        waiver: Some(waiver.name()),
+        waiver: Some(name(waiver)),
         ..record
     }
 }
@@ -138,6 +105,7 @@ fn seen(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use sandproof_scenarios::Platform;
 
     use super::*;
     use crate::sample;

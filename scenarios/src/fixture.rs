@@ -246,7 +246,11 @@ impl Fixture {
             Fixture::Tree(tree) => vec![("path", tree.path.to_string())],
             Fixture::Mode(mode) => vec![("mode of", mode.path.to_string())],
             Fixture::Env(env) => env.keys().map(|name| ("variable", name.clone())).collect(),
-            Fixture::Listener(listener) => vec![("listener", listener.name().to_owned())],
+            Fixture::Listener(listener) => {
+                let mut keys = vec![("listener", listener.name().to_owned())];
+                keys.extend(listener.socket().map(|path| ("path", path)));
+                keys
+            }
             Fixture::Victim(victim) => vec![("victim", victim.name().to_owned())],
             Fixture::Terminal(_) => vec![("fixture", "terminal".to_owned())],
             Fixture::OpenFile(open) => vec![("descriptor", open.fd.to_string())],
@@ -328,6 +332,14 @@ pub fn replaced(given: &[Fixture], twin: &[Fixture]) -> Vec<Fixture> {
 }
 
 impl ListenerFixture {
+    /// Where the socket of a unix listener lies.
+    #[must_use]
+    pub fn socket(&self) -> Option<String> {
+        let default = || "outside/listener.sock".to_owned();
+        let path = self.path.as_ref().map_or_else(default, ToString::to_string);
+        (self.kind == ListenerKind::Unix).then_some(path)
+    }
+
     /// Its name in steps.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -342,3 +354,6 @@ impl VictimFixture {
         self.name.as_deref().unwrap_or("victim")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ pub fn bytes(
 #[must_use]
 pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked {
     let refused = |faults: Vec<Fault>| {
-        let faults = faults.into_iter().map(with_room).collect();
+        let faults = faults.into_iter().map(advised).collect();
         let complaints = yaml::complaints(origin, text, Level::Error, faults);
         Checked { scenario: None, complaints }
     };
@@ -74,12 +74,16 @@ pub fn checked(text: &str, origin: &str, id_from_path: Option<&str>) -> Checked 
     Checked { scenario: (!bad).then_some(scenario), complaints }
 }
 
-/// Suggests the nearest room for a path that begins with none.
-fn with_room(mut fault: Fault) -> Fault {
+/// Advice that only scenarios need: the nearest room for a path that begins with none, and where
+/// outcomes belong.
+fn advised(mut fault: Fault) -> Fault {
     if fault.near.is_none() && fault.message.contains("does not begin with a room") {
         let (first, rest) = fault.word.split_once('/').unwrap_or((&fault.word, ""));
         let room = nearest(first, Room::ALL.map(Room::name));
         fault.near = room.map(|room| format!("{room}/{rest}").trim_end_matches('/').to_owned());
+    }
+    if fault.word == "expect" {
+        fault.message.push_str("; what must hold afterwards stands in `then`");
     }
     fault
 }

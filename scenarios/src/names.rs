@@ -46,7 +46,27 @@ pub(crate) const NAMESPACES: [&str; 8] =
     ["user", "mount", "pid", "network", "ipc", "uts", "cgroup", "time"];
 
 /// Flags of `mount`.
-pub(crate) const MOUNT_FLAGS: [&str; 6] = ["bind", "rec", "remount", "ro", "private", "slave"];
+pub(crate) const MOUNT_FLAGS: [&str; 19] = [
+    "bind",
+    "rec",
+    "remount",
+    "move",
+    "ro",
+    "rw",
+    "nosuid",
+    "nodev",
+    "noexec",
+    "noatime",
+    "nodiratime",
+    "relatime",
+    "strictatime",
+    "sync",
+    "silent",
+    "private",
+    "shared",
+    "slave",
+    "unbindable",
+];
 
 /// Flags of `open`.
 pub(crate) const OPEN_FLAGS: [&str; 11] = [

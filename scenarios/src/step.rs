@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PathArg, RoomPath};
 
+mod host;
+
+pub use host::{HostAct, HostPair, HostWrite};
+
 /// One line of a route: one verb with its arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
@@ -85,6 +89,51 @@ pub enum Step {
     Again(Vec<Step>),
     /// A tool of an agent (agents only).
     Tool(ToolStep),
+}
+
+impl Step {
+    /// True when success shows from outside as a change of a path the step names.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match self {
+            Step::Unlink(_)
+            | Step::Rmdir(_)
+            | Step::Mkdir(_)
+            | Step::Create(_)
+            | Step::Write(_)
+            | Step::Append(_)
+            | Step::Truncate(_)
+            | Step::Rename(_)
+            | Step::Link(_)
+            | Step::Symlink(_)
+            | Step::Chmod(_)
+            | Step::Mknod(_) => true,
+            Step::Read(_)
+            | Step::List(_)
+            | Step::Stat(_)
+            | Step::Readlink(_)
+            | Step::Open(_)
+            | Step::Chown(_)
+            | Step::Utime(_)
+            | Step::Xattr(_)
+            | Step::Exec(_)
+            | Step::Shell(_)
+            | Step::Connect(_)
+            | Step::Send(_)
+            | Step::Bind(_)
+            | Step::Signal(_)
+            | Step::Ptrace(_)
+            | Step::ProcessRead(_)
+            | Step::Syscall(_)
+            | Step::Ioctl(_)
+            | Step::Unshare(_)
+            | Step::Mount(_)
+            | Step::Umount(_)
+            | Step::Host(_)
+            | Step::Again(_)
+            | Step::Tool(_) => false,
+        }
+    }
 }
 
 /// Mode bits, written as octal text ("0600").
@@ -349,7 +398,7 @@ pub struct MountStep {
     /// File system type.
     #[serde(default)]
     pub fstype: Option<String>,
-    /// bind rec remount ro private slave.
+    /// Names of flags: bind rec remount move ro private slave ...
     #[serde(default)]
     #[schemars(schema_with = "crate::schema::mount_flags")]
     pub flags: Vec<String>,
@@ -367,42 +416,6 @@ pub struct UmountStep {
     /// Lazily.
     #[serde(default)]
     pub detach: bool,
-}
-
-/// An act of the host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum HostAct {
-    /// Writes a file, parents made: `{path, holds}`.
-    Write(HostWrite),
-    /// Renames.
-    Rename(HostPair),
-    /// Removes.
-    Unlink(RoomPath),
-    /// Makes a folder with parents.
-    Mkdir(RoomPath),
-    /// Makes a symlink: `{path, to}`.
-    Symlink(crate::fixture::LinkFixture),
-}
-
-/// See [`HostAct::Write`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostWrite {
-    /// Where.
-    pub path: RoomPath,
-    /// What.
-    pub holds: crate::fixture::Holds,
-}
-
-/// See [`HostAct::Rename`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostPair {
-    /// Old name.
-    pub from: RoomPath,
-    /// New name.
-    pub to: RoomPath,
 }
 
 /// See [`Step::Tool`].

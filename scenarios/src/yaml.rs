@@ -15,6 +15,7 @@ mod decode;
 mod node;
 mod parse;
 mod scalar;
+mod spot;
 
 pub use decode::{Decoded, decode};
 pub use node::{Entry, Key, Node, Seg, Tree, Value};
@@ -84,3 +85,6 @@ pub fn complaints(
     }
     faults.into_iter().map(|fault| Complaint::new(level, origin, text, fault)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,17 +16,17 @@ fn scenario(id: &str) -> String {
 
 /// A folder with these files.
 fn folder(files: &[(&str, String)]) -> TempDir {
-    let dir = TempDir::new().unwrap();
+    let dir = TempDir::new().expect("a temporary folder");
     for (name, text) in files {
         let path = dir.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
     }
     dir
 }
 
 fn refused(dir: &Path) -> Vec<Complaint> {
-    load::folder(dir).unwrap_err()
+    load::folder(dir).expect_err("a refusal")
 }
 
 #[test]

@@ -104,6 +104,22 @@ fn an_alias_bomb_does_not_go_off() {
     assert!(complaints.iter().any(|complaint| complaint.word == "*a0"));
 }
 
+#[rstest]
+#[case("[{ read: wrok/a }]", "work/a")]
+#[case("[{ expect: { ok: true } }]", "stands in `then`")]
+#[case("[{ raed: work/a }]", "did you mean `read`?")]
+#[case("[{ read: work/a, then-read: true }]", "begin a new item")]
+#[case("[read work/a]", "is no step")]
+fn messages_say_what_to_do(#[case] route: &str, #[case] advice: &str) {
+    let text = format!(
+        "schema: 1\nid: a\ntitle: t\nwhy: w\nclaim: c\nseverity: low\n\
+         policy: {{ profiles: [off] }}\nroutes: {{ one: {route} }}\nworks: true\n"
+    );
+    let complaints = load::scenario(&text, "a.yaml", None).unwrap_err();
+    assert_eq!(complaints.len(), 1);
+    assert!(complaints[0].to_string().contains(advice), "{}", complaints[0]);
+}
+
 #[test]
 fn there_are_at_most_fifty_complaints() {
     let text = format!("tags: x\n{}", "a: 1\n".repeat(500));

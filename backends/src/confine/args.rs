@@ -121,6 +121,9 @@ pub enum Mechanism {
     /// Mounts made by confine itself; without it `bwrap` is tried.
     #[value(hide = true)]
     OwnMounts,
+    /// The mount calls of Linux 5.12; without them bind and remount are used.
+    #[value(hide = true)]
+    NewMountCalls,
     /// An empty network namespace.
     NetworkNamespace,
 }

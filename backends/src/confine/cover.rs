@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::identity::Identity;
+
 /// One mount over one path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cover {
@@ -12,6 +14,8 @@ pub struct Cover {
     pub kind: Kind,
     /// Where, canonical.
     pub path: PathBuf,
+    /// What stood there when the covers were arranged.
+    pub identity: Option<Identity>,
 }
 
 /// What a cover does.
@@ -68,7 +72,7 @@ pub fn arrange(wanted: &Wanted) -> Vec<Cover> {
 }
 
 fn cover(kind: Kind, path: &Path) -> Cover {
-    Cover { kind, path: path.to_path_buf() }
+    Cover { kind, path: path.to_path_buf(), identity: None }
 }
 
 /// The folders that hold a leaf, from its parent up to the write root; those above cannot be

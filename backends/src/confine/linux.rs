@@ -2,6 +2,7 @@
 
 mod ability;
 mod bwrap;
+mod explain;
 mod filter;
 mod inside;
 mod mounts;
@@ -13,7 +14,6 @@ mod stage;
 mod stubs;
 mod supervise;
 mod sys;
-mod template;
 
 use std::path::PathBuf;
 
@@ -21,12 +21,14 @@ use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
+use super::identity::Identity;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
 use super::{links, say};
 use ability::Ability;
 use inside::{Inside, Way};
+use mounts::Calls;
 use namespace::Namespaces;
 use stage::Stage;
 use stubs::{Shape, Stubs};
@@ -50,6 +52,9 @@ pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Resul
         return Err(Refusal::new(what, "leave it out"));
     }
     let ability = Ability::of(args, &plan)?;
+    if args.explain {
+        return explain::print(&plan, &ability);
+    }
     let mut stubs = Stubs::default();
     let covers = if ability.mounts { covers(&plan, around, &mut stubs)? } else { Vec::new() };
     start(args, inside(args, plan, around, &ability, covers)?)
@@ -71,7 +76,7 @@ fn start(args: &Args, mut inside: Inside) -> Result<i32, Refusal> {
         if status == 0 || told == bwrap::READY {
             return Ok(status);
         }
-        trouble.push_str(", and bwrap could not lay the covers either");
+        trouble.push_str("; bwrap was tried as well");
     }
     if !args.fail_open {
         say(&format!("refused: {trouble}"));
@@ -94,12 +99,17 @@ fn covers(plan: &Plan, around: &Surroundings, stubs: &mut Stubs) -> Result<Vec<C
     }
     let near: Vec<PathBuf> =
         std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    Ok(cover::arrange(&Wanted {
+    let mut covers = cover::arrange(&Wanted {
         limited: plan.grants.limited,
         write: plan.grants.write.clone(),
         freeze: with_links(&plan.freeze, &near)?,
         mask: with_links(&plan.mask, &near)?,
-    }))
+    });
+    for cover in &mut covers {
+        // One that is gone by now is noticed when it is to be covered.
+        cover.identity = Identity::of(&cover.path).ok();
+    }
+    Ok(covers)
 }
 
 /// The paths, and every other name of the files among them.
@@ -133,6 +143,11 @@ fn inside(
             mount: ability.mounts,
             network: ability.network_namespace && plan.network == Network::Blocked,
             network_optional: !args.strict_enforcement,
+        },
+        calls: if args.without.contains(&Mechanism::NewMountCalls) {
+            Calls::Classic
+        } else {
+            Calls::of_kernel()
         },
         tools: stage.tools()?,
         stage,

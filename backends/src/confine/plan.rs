@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
 use super::sources::Sources;
 use super::surroundings::{self, Surroundings};
-use crate::glob::{GlobSet, Limits};
+use crate::glob::{GlobError, GlobSet, Limits};
 
 /// What is to be enforced.
 #[derive(Clone, Debug)]
@@ -24,6 +24,9 @@ pub struct Plan {
     pub grants: Grants,
     /// Paths neither read nor written; they need not exist yet.
     pub mask: Vec<PathBuf>,
+    /// The globs among what is denied, absolute. What they match now is in `mask` where the system
+    /// cannot match them later.
+    pub globs: Vec<String>,
     /// Paths read but not written; they need not exist yet.
     pub freeze: Vec<PathBuf>,
     /// Hook sources, which are among those to freeze.
@@ -44,7 +47,7 @@ impl Plan {
     /// True when something is to be masked or frozen.
     #[must_use]
     pub fn covers(&self) -> bool {
-        !self.mask.is_empty() || !self.freeze.is_empty()
+        !self.mask.is_empty() || !self.freeze.is_empty() || !self.globs.is_empty()
     }
 }
 
@@ -60,10 +63,12 @@ pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
     {
         sources = Sources::prepare(&around.grok_home)?;
     }
+    let (mask, globs) = mask(args, around)?;
     let mut plan = Plan {
         profile,
         grants: grants(profile, args, around)?,
-        mask: mask(args, around)?,
+        mask,
+        globs,
         freeze: freeze(args, around)?,
         sources,
         network: args.network.map_or(profile.network(), network),
@@ -119,8 +124,8 @@ fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What `--deny` names, and what its globs match now.
-fn mask(args: &Args, around: &Surroundings) -> Result<Vec<PathBuf>, Refusal> {
+/// What `--deny` names: paths, with what the globs match now; and the globs.
+fn mask(args: &Args, around: &Surroundings) -> Result<(Vec<PathBuf>, Vec<String>), Refusal> {
     let mut globs = Vec::new();
     let mut paths = Vec::new();
     for entry in &args.deny {
@@ -130,11 +135,19 @@ fn mask(args: &Args, around: &Surroundings) -> Result<Vec<PathBuf>, Refusal> {
             paths.extend(resolve::entry(&around.workspace.join(entry))?.all());
         }
     }
-    let refuse = |error: crate::glob::GlobError| {
-        Refusal::new(format!("a deny {error}"), "nothing was started")
-    };
-    let set = GlobSet::compile(&globs).map_err(refuse)?;
-    for path in set.expand(Limits::default()).map_err(refuse)? {
+    if !cfg!(target_os = "macos") {
+        paths.extend(expand(&globs)?);
+    }
+    Ok((paths, globs))
+}
+
+/// What the globs match now.
+fn expand(globs: &[String]) -> Result<Vec<PathBuf>, Refusal> {
+    let refuse = |error: GlobError| Refusal::new(format!("a deny {error}"), "nothing was started");
+    let matches =
+        GlobSet::compile(globs).and_then(|set| set.expand(Limits::default())).map_err(refuse)?;
+    let mut paths = Vec::new();
+    for path in matches {
         paths.extend(resolve::entry(&path)?.all());
     }
     Ok(paths)

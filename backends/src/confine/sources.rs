@@ -31,28 +31,34 @@ impl Sources {
     /// A symlink, a wrong type, a second hard link, or a missing target.
     pub fn prepare(grok_home: &Path) -> Result<Self, Refusal> {
         no_symlink(grok_home)?;
+        let (hooks, registry) = (grok_home.join("hooks"), grok_home.join("hooks-paths"));
+        // What exists is checked before anything is made: a refusal leaves nothing behind.
+        Self::list(&hooks, &registry)?;
         make(grok_home, fs::create_dir_all(grok_home))?;
         no_symlink(grok_home)?;
-        let (hooks, registry) = (grok_home.join("hooks"), grok_home.join("hooks-paths"));
         make(&hooks, DirBuilder::new().mode(0o777).create(&hooks))?;
         make(&registry, new_file(&registry))?;
         Self::list(&hooks, &registry)
     }
 
-    /// Lists the sources of slots that exist.
+    /// Lists the sources of the slots that exist.
     fn list(hooks: &Path, registry: &Path) -> Result<Self, Refusal> {
-        if !look(hooks)?.is_dir() {
-            return Err(wrong(hooks, "a hook slot is no folder"));
-        }
-        if !look(registry)?.is_file() {
-            return Err(wrong(registry, "a hook slot is no file"));
-        }
         let mut sources = Self::default();
-        sources.add(hooks)?;
-        sources.add(registry)?;
-        for target in targets(registry)? {
-            no_symlink(&target)?;
-            sources.add(&target)?;
+        if let Some(meta) = look_if_there(hooks)? {
+            if !meta.is_dir() {
+                return Err(wrong(hooks, "a hook slot is no folder"));
+            }
+            sources.add(hooks)?;
+        }
+        if let Some(meta) = look_if_there(registry)? {
+            if !meta.is_file() {
+                return Err(wrong(registry, "a hook slot is no file"));
+            }
+            sources.add(registry)?;
+            for target in targets(registry)? {
+                no_symlink(&target)?;
+                sources.add(&target)?;
+            }
         }
         Ok(sources)
     }
@@ -169,6 +175,14 @@ fn hook_files(folder: &Path) -> Result<BTreeSet<PathBuf>, Refusal> {
 
 fn look(path: &Path) -> Result<Metadata, Refusal> {
     fs::symlink_metadata(path).map_err(|error| unseen(path, &error))
+}
+
+fn look_if_there(path: &Path) -> Result<Option<Metadata>, Refusal> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unseen(path, &error)),
+    }
 }
 
 fn wrong(path: &Path, what: &str) -> Refusal {

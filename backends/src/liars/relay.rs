@@ -22,6 +22,11 @@ pub(super) enum Fate {
 
 /// One way to lie.
 pub(super) trait Lie {
+    /// Whether the probe is to see no variable.
+    fn hides_environment(&self) -> bool {
+        false
+    }
+
     /// Decides before the probe sees a request.
     fn request(&mut self, _request: &Request) -> Fate {
         Fate::Pass
@@ -37,6 +42,10 @@ pub(super) trait Lie {
 pub(super) struct DenyAll;
 
 impl Lie for DenyAll {
+    fn hides_environment(&self) -> bool {
+        true
+    }
+
     fn request(&mut self, request: &Request) -> Fate {
         answer(request, |attempt| Some(errno(attempt, libc::EPERM)))
     }
@@ -150,11 +159,12 @@ fn errno(attempt: &Attempt, number: i32) -> Outcome {
 
 /// Starts the command between two pipes and relays until the harness hangs up or the probe ends.
 pub(super) fn relay(command: &[OsString], lie: &mut dyn Lie) -> io::Result<i32> {
-    let mut child = Command::new(&command[0])
-        .args(&command[1..])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut start = Command::new(&command[0]);
+    start.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    if lie.hides_environment() {
+        start.env_clear();
+    }
+    let mut child = start.spawn()?;
     let (Some(down), Some(up)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(io::Error::other("the probe has no pipes"));
     };

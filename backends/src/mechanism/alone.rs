@@ -50,7 +50,9 @@ impl Alone {
                     Capability::Protect,
                 ],
             ),
-            Mechanism::OwnMounts | Mechanism::NetworkNamespace => return None,
+            Mechanism::OwnMounts | Mechanism::NewMountCalls | Mechanism::NetworkNamespace => {
+                return None;
+            }
         };
         Some(Self { exe, kind, can: can.into_iter().collect() })
     }

@@ -100,5 +100,5 @@ fn names_go_both_ways() {
     assert!(by_name("selinux").unwrap_err().contains("landlock seccomp mounts"));
     let names: Vec<String> =
         all(Path::new("/exe")).iter().map(|backend| backend.name().to_owned()).collect();
-    assert_eq!(names, ["confine", "landlock", "seccomp", "mounts"]);
+    assert_eq!(names, ["confine", "landlock", "seccomp", "mounts", "seatbelt"]);
 }

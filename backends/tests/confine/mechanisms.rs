@@ -11,6 +11,7 @@ pub(crate) fn all() -> Vec<Test> {
         test("a_missing_second_layer_is_not", a_missing_second_layer_is_not),
         test("fail_open_starts_and_says_so", fail_open_starts_and_says_so),
         test("bwrap_is_the_other_way_to_covers", bwrap_is_the_other_way_to_covers),
+        test("bind_and_remount_do_as_well", bind_and_remount_do_as_well),
         test("landlock_alone", landlock_alone),
         test("seccomp_alone", seccomp_alone),
         test("mounts_alone", mounts_alone),
@@ -77,6 +78,40 @@ fn bwrap_is_the_other_way_to_covers(world: &World) -> Outcome {
     let ran = world.confined(&options, "exit 7")?;
     ensure(ran.status == 7, &format!("{ran:?}"))?;
     ensure(!world.at("work/late").exists(), "a stub was left")
+}
+
+fn bind_and_remount_do_as_well(world: &World) -> Outcome {
+    world.write("work/dir/file", "SECRET")?;
+    world.write("work/a/conf", "CONF")?;
+    let options = [
+        "--without",
+        "new-mount-calls",
+        "--sandbox",
+        "off",
+        "--deny",
+        "secret",
+        "--deny",
+        "dir",
+        "--protect",
+        "a",
+    ];
+    world.denied(&options, "cat secret")?;
+    world.denied(&options, "chmod 600 secret")?;
+    world.denied(&options, "$EXE act rename secret moved && mv moved secret")?;
+    world.denied(&options, "ls dir")?;
+    world.denied(&options, "cat dir/file")?;
+    world.denied(&options, "echo CONF > a/conf")?;
+    world.denied(&options, "$EXE act rename a b && mv b a")?;
+    world.denied(&options, "$EXE act rename $W/work $W/w && mv $W/w $W/work")?;
+    world.allowed(
+        &options,
+        "cat plain a/conf && echo x > new && echo x > /tmp/confine-$$ && rm /tmp/confine-$$",
+    )?;
+    let limited = ["--without", "new-mount-calls"];
+    if Path::new("/usr/bin/bwrap").exists() {
+        return world.denied(&limited, "echo x > $W/outside/new && rm $W/outside/new");
+    }
+    world.refused(&limited, "Linux 5.12")
 }
 
 fn landlock_alone(world: &World) -> Outcome {

@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use sandproof_backends::host::PLATFORM;
 use sandproof_backends::manifest::{self, parse_manifest};
 use sandproof_backends::{Express, Launch};
 use sandproof_scenarios::{
-    Expectation, Level, Profile, Rooms, Scenario, catalogue, explain as words, load, schema as schemas, template,
+    Expectation, Level, Profile, Rooms, Scenario, catalogue, explain as words, load,
+    schema as schemas, template,
 };
 use serde_json::json;
 
 use crate::cli::SourceArgs;
 use crate::command::{Failure, print, source};
-use crate::plan::PLATFORM;
 use crate::progress::say;
 
 /// `sandproof list`.
@@ -51,11 +52,7 @@ fn item(scenario: &Scenario) -> serde_json::Value {
 }
 
 /// `sandproof show`.
-pub(super) fn show(
-    id: &str,
-    backend: Option<&str>,
-    source: &SourceArgs,
-) -> Result<i32, Failure> {
+pub(super) fn show(id: &str, backend: Option<&str>, source: &SourceArgs) -> Result<i32, Failure> {
     let sources = source::scenarios(source)?;
     let found = sources.scenarios.iter().zip(&sources.texts).find(|(s, _)| s.id == id);
     let Some((scenario, (_, text))) = found else {
@@ -208,7 +205,8 @@ pub(super) fn schema(of: &str) -> Result<i32, Failure> {
         }
         _ => schemas::scenario_schema(),
     };
-    let text = serde_json::to_string_pretty(&schema).map_err(|e| Failure::internal(e.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(&schema).map_err(|e| Failure::internal(e.to_string()))?;
     print(&format!("{text}\n"))?;
     Ok(0)
 }

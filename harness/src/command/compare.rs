@@ -10,10 +10,12 @@ use crate::command::{Failure, print};
 
 /// `sandproof report`.
 pub(super) fn report(journals: &[PathBuf], format: &str) -> Result<i32, Failure> {
-    let format: Format = format.parse().map_err(|why| Failure::usage(format!("--format: {why}")))?;
+    let format: Format =
+        format.parse().map_err(|why| Failure::usage(format!("--format: {why}")))?;
     for path in journals {
         let journal = read(path)?;
-        let text = render(&journal, format, &options()).map_err(|e| Failure::internal(e.to_string()))?;
+        let text =
+            render(&journal, format, &options()).map_err(|e| Failure::internal(e.to_string()))?;
         print(&text)?;
     }
     Ok(0)

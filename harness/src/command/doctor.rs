@@ -65,9 +65,14 @@ pub(super) fn doctor(json: bool) -> Result<i32, Failure> {
     text.push_str("backends\n");
     for (name, title, state) in backends {
         match state {
-            Ok(subject) => text.push_str(&format!("  {name:16} ready, {}: {title}\n", subject.version)),
+            Ok(subject) => {
+                text.push_str(&format!("  {name:16} ready, {}: {title}\n", subject.version))
+            }
             Err(lack) => {
-                text.push_str(&format!("  {name:16} not ready: {}\n  {:16}   {}\n", lack.why, "", lack.mend));
+                text.push_str(&format!(
+                    "  {name:16} not ready: {}\n  {:16}   {}\n",
+                    lack.why, "", lack.mend
+                ));
             }
         }
     }

@@ -3,11 +3,11 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use sandproof_reports::render::{Format, Options, render};
+use sandproof_backends::registry;
 use sandproof_reports::journal::Journal;
+use sandproof_reports::render::{Format, Options, render};
 use sandproof_reports::tally;
 use sandproof_scenarios::{Capability, Profile};
-use sandproof_backends::registry;
 
 use crate::cli::RunArgs;
 use crate::command::source::{self, Sources};
@@ -76,9 +76,9 @@ fn show(
         let how = if one.named { "not ready" } else { "not installed" };
         say(&format!("{how}: {}: {}\n  {}", one.backend, one.why, one.mend));
     }
-    let missing = absent.iter().any(|one| {
-        one.named || arguments.require.iter().any(|required| *required == one.backend)
-    });
+    let missing = absent
+        .iter()
+        .any(|one| one.named || arguments.require.iter().any(|required| *required == one.backend));
     if journal.records.is_empty() {
         say("nothing was run: no cell has that name; `sandproof list` shows the scenarios");
     }
@@ -105,7 +105,8 @@ fn request(arguments: &RunArgs, sources: Sources) -> Result<Request, Failure> {
     let backends = arguments.backend.iter().map(|name| source::backend(name));
     let backends = backends.collect::<Result<Vec<Wanted>, Failure>>()?;
     let profiles = arguments.profile.iter().map(|name| profile(name));
-    arguments.require.iter().try_for_each(|word| requirable(word))?;
+    let named: Vec<String> = backends.iter().map(source::name_of).collect();
+    arguments.require.iter().try_for_each(|word| requirable(word, &named))?;
     if !(0.1..=3600.0).contains(&arguments.timeout) {
         return Err(Failure::usage("--timeout: from 0.1 to 3600 seconds"));
     }
@@ -152,9 +153,9 @@ fn profile(name: &str) -> Result<Profile, Failure> {
     })
 }
 
-/// `--require` takes a closed list: capabilities, and backends by name or manifest.
-fn requirable(word: &str) -> Result<(), Failure> {
-    let backend = registry::names().iter().any(|name| name == word);
+/// `--require` takes a closed list: capabilities, backends, and manifests of this run.
+fn requirable(word: &str, named: &[String]) -> Result<(), Failure> {
+    let backend = registry::names().iter().chain(named).any(|name| name == word);
     if backend || word.parse::<Capability>().is_ok() {
         return Ok(());
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sandproof_backends::registry;
+use sandproof_backends::manifest::parse_manifest;
+use sandproof_backends::{Backend as _, registry};
 use sandproof_scenarios::{Complaint, Level, Scenario, catalogue, load};
 
 use crate::cli::SourceArgs;
@@ -88,4 +89,14 @@ pub(super) fn backend(named: &str) -> Result<Wanted, Failure> {
     let text = std::fs::read_to_string(named)
         .map_err(|error| Failure::usage(format!("manifest {named}: {error}")))?;
     Ok(Wanted::Manifest(named.to_owned(), text))
+}
+
+/// The name under which reports know a backend.
+pub(super) fn name_of(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::Name(name) => name.clone(),
+        // It was read before, so it can be read again.
+        Wanted::Manifest(origin, text) => parse_manifest(text, origin)
+            .map_or_else(|_| origin.clone(), |manifest| manifest.name().to_owned()),
+    }
 }

@@ -16,7 +16,7 @@ use super::tree::{Children, kill_tree, names};
 use super::{Event, Order, receive, send};
 
 /// A subject's helpers may take this long to follow it; what is still there then is residue.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Descriptors of the supervisor itself are not below this number.
 pub(super) const HIGH: i32 = 800;
@@ -131,7 +131,9 @@ fn start(
     let placed = inherited.iter().zip(&moved);
     placed.clone().try_for_each(|(number, fd)| sys::place(fd.as_fd(), *number))?;
     let child = command.spawn();
-    placed.for_each(|(number, _)| drop(nix::unistd::close(*number)));
+    placed.for_each(|(number, _)| {
+        let _ = nix::unistd::close(*number);
+    });
     Ok(Pid::from_raw(i32::try_from(child?.id()).map_err(io::Error::other)?))
 }
 

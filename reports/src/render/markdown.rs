@@ -5,7 +5,7 @@ use super::Options;
 use super::group::{by_reason, by_scenario, ids, short_cells, with};
 use super::terminal::again;
 use crate::escape::{inline, lines};
-use crate::provenance::{fact, facts};
+use crate::provenance::facts;
 use crate::record::label;
 use crate::tally::{BackendTally, alarms, by_backend, is_red};
 use crate::{Journal, Record, Verdict};
@@ -14,7 +14,7 @@ use crate::{Journal, Record, Verdict};
 pub(super) fn render(journal: &Journal, options: &Options) -> String {
     let backends = by_backend(journal);
     let mut out = summary(journal, options);
-    out += &counts(journal, &backends);
+    out += &counts(&backends);
     out += &red(journal, options);
     for tally in backends.iter().filter(|tally| tally.gating) {
         out += &scenarios(tally, options);
@@ -35,26 +35,26 @@ fn summary(journal: &Journal, options: &Options) -> String {
     }
     let keys = [
         ("sandproof", "sandproof"),
-        ("os", "on"),
+        ("os_version", "on"),
         ("kernel", "kernel"),
-        ("landlock-abi", "Landlock ABI"),
+        ("landlock_abi", "Landlock ABI"),
         ("user", "user"),
+        ("date", "date"),
     ];
     out + &format!("Run: {}\n", text(&facts(journal, &keys)))
 }
 
-/// A row for each backend, with version and date.
-fn counts(journal: &Journal, backends: &[BackendTally<'_>]) -> String {
+/// A row for each backend, with its version.
+fn counts(backends: &[BackendTally<'_>]) -> String {
     let words = Verdict::ALL.map(Verdict::word);
-    let mut out = format!("\n| backend | version | date | role | {} | of |\n", words.join(" | "));
-    out += &format!("|---|---|---|---|{}--:|\n", "--:|".repeat(words.len()));
-    let date = text(&fact(journal, "date").unwrap_or_default());
+    let mut out = format!("\n| backend | version | role | {} | of |\n", words.join(" | "));
+    out += &format!("|---|---|---|{}--:|\n", "--:|".repeat(words.len()));
     for tally in backends {
         let version = text(tally.subject.map_or("", |subject| &subject.version));
         let role = if tally.gating { "gating" } else { "observed" };
         let numbers = words.map(|word| tally.totals.get(word).copied().unwrap_or(0).to_string());
         let cells = format!("{} | {}", numbers.join(" | "), tally.records.len());
-        out += &format!("| {} | {version} | {date} | {role} | {cells} |\n", text(tally.backend));
+        out += &format!("| {} | {version} | {role} | {cells} |\n", text(tally.backend));
     }
     out
 }

@@ -242,8 +242,7 @@ fn exists(path: &RoomPath, made: &[&Fixture]) -> bool {
 
 /// True for the socket of a unix listener.
 fn listens_at(fixture: &Fixture, text: &str) -> bool {
-    matches!(fixture, Fixture::Listener(listener)
-        if listener.path.as_ref().is_some_and(|path| path.to_string() == text))
+    matches!(fixture, Fixture::Listener(listener) if listener.socket().as_deref() == Some(text))
 }
 
 /// The path of `other` when it is a file above `path`.

@@ -1,10 +1,13 @@
 //! Text to [`Tree`]: limits, and everything of YAML that this project does not want.
 
+use std::collections::BTreeMap;
+
 use serde_saphyr::granit_parser::{
     self, ErrorKind, Event, Marker, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
 };
 
 use super::node::is_null;
+use super::spot::{in_brackets, in_quotes, last_line, open_quote, word_at};
 use super::{Entry, Key, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, Tree, Value};
 use crate::complaint::{Fault, Mark, short};
 
@@ -202,6 +205,7 @@ impl<'a> Parser<'a> {
     fn map(&mut self, at: Mark, depth: usize) -> Result<Value, Fault> {
         self.not_too_deep(at, depth)?;
         let mut entries: Vec<Entry> = Vec::new();
+        let mut lines: BTreeMap<String, usize> = BTreeMap::new();
         loop {
             let (token, span) = self.next()?;
             if token == Token::MapEnd {
@@ -210,8 +214,7 @@ impl<'a> Parser<'a> {
             let key = self.key(token, &span)?;
             let (token, span) = self.next()?;
             let value = self.node(token, &span, depth)?;
-            if let Some(first) = entries.iter().find(|entry| entry.key.text == key.text) {
-                let line = first.key.at.line;
+            if let Some(line) = lines.get(&key.text) {
                 let word = short(&key.text);
                 let message =
                     format!("key `{word}` stands here a second time, first in line {line}");
@@ -220,6 +223,7 @@ impl<'a> Parser<'a> {
                 let message = "merge keys (`<<`) are not read; write the keys out";
                 self.faults.push(Fault::new(key.at, message, "<<"));
             } else {
+                lines.insert(key.text.clone(), key.at.line);
                 entries.push(Entry { key, value });
             }
         }
@@ -229,7 +233,7 @@ impl<'a> Parser<'a> {
     fn key(&mut self, token: Token, span: &Span) -> Result<Key, Fault> {
         let at = self.mark(&span.start);
         match token {
-            Token::Scalar { text, plain } if !(plain && is_null(&text)) && !text.is_empty() => {
+            Token::Scalar { text, plain } if !(text.is_empty() || plain && is_null(&text)) => {
                 Ok(Key { text, at })
             }
             Token::Scalar { .. } => Err(self.fault(at, "a key is missing before `:`")),
@@ -302,68 +306,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A list or map between brackets that ended too early.
-fn in_brackets(kind: &ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::InvalidIndentation
-            | ErrorKind::UnclosedFlowCollection { .. }
-            | ErrorKind::UnexpectedEof
-            | ErrorKind::UnexpectedEofFlowSequence
-            | ErrorKind::UnexpectedEofFlowMapping
-    )
-}
-
-/// A text between quotes that ended too early.
-fn in_quotes(kind: &ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::InvalidQuotedScalarIndent
-            | ErrorKind::UnclosedQuotedScalar
-            | ErrorKind::DocumentIndicatorInQuotedScalar
-    )
-}
-
-/// The last quote before a place that can have opened a text.
-fn open_quote(text: &str, before: &Marker) -> Option<Mark> {
-    let lines = text.lines().enumerate().take(before.line());
-    let mut found = None;
-    for (index, line) in lines {
-        let mut last = ' ';
-        for (column, c) in line.chars().enumerate() {
-            let reached = index + 1 == before.line() && column > before.col();
-            if matches!(c, '"' | '\'') && (last.is_whitespace() || "[{,".contains(last)) && !reached
-            {
-                found = Some(Mark { line: index + 1, column: column + 1 });
-            }
-            last = c;
-        }
-    }
-    found
-}
-
 fn too_deep() -> String {
     format!("lists and maps are nested more than {MAX_DEPTH} deep")
 }
 
 fn alias_message(word: &str) -> String {
     format!("`{}`: anchors and aliases are not read; write the value out", short(word))
-}
-
-/// The first place of the last line that holds anything.
-fn last_line(text: &str) -> Mark {
-    let filled = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).last();
-    filled.map_or(Mark { line: 1, column: 1 }, |(index, line)| {
-        let indent = line.chars().take_while(|c| c.is_whitespace()).count();
-        Mark { line: index + 1, column: indent + 1 }
-    })
-}
-
-/// The word at a place; if none begins there, the last one before it on the line.
-fn word_at(text: &str, at: Mark) -> String {
-    let line = text.lines().nth(at.line - 1).unwrap_or_default();
-    let rest: String = line.chars().skip(at.column - 1).take(200).collect();
-    let before: String = line.chars().take(at.column - 1).collect();
-    let word = rest.split_whitespace().next().or_else(|| before.split_whitespace().last());
-    word.unwrap_or_default().chars().take(40).collect()
 }

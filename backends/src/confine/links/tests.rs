@@ -30,7 +30,7 @@ fn names_below_beside_and_outside_are_found() {
     for alias in &aliases {
         fs::hard_link(&secret, alias).unwrap();
     }
-    assert_eq!(others(&[secret.clone()], &[]).unwrap(), aliases);
+    assert_eq!(others(std::slice::from_ref(&secret), &[]).unwrap(), aliases);
     let both = [secret, base.join("work/b")];
     assert_eq!(
         others(&both, &[base.join("work")]).unwrap(),

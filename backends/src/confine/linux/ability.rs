@@ -22,6 +22,8 @@ pub(super) struct Ability {
     pub(super) network_namespace: bool,
     /// The plan promises nothing.
     pub(super) free: bool,
+    /// What is not enforced, and why.
+    pub(super) lost: Vec<(&'static str, Refusal)>,
 }
 
 /// A mechanism the plan needs.
@@ -51,7 +53,7 @@ impl Ability {
                 ability.take(need.mechanism)
             };
             if let Err(refusal) = found {
-                missing(args, need, refusal)?;
+                ability.miss(args, need, refusal)?;
             }
         }
         if args.strict_enforcement {
@@ -66,9 +68,24 @@ impl Ability {
             Mechanism::Landlock => self.landlock = Some(rights::abi()?),
             Mechanism::Seccomp => self.seccomp = true,
             Mechanism::Mounts => self.mounts = true,
-            Mechanism::OwnMounts => {}
+            Mechanism::OwnMounts | Mechanism::NewMountCalls => {}
             Mechanism::NetworkNamespace => self.network_namespace = true,
         }
+        Ok(())
+    }
+
+    /// Without a second layer the start goes on; without a first one only when that was asked for.
+    fn miss(&mut self, args: &Args, need: Need, refusal: Refusal) -> Result<(), Refusal> {
+        if need.second && !args.strict_enforcement {
+            return Ok(());
+        }
+        if !args.fail_open && !args.explain {
+            return Err(refusal);
+        }
+        if !args.explain {
+            say(&format!("not enforced: {} ({refusal})", need.promise));
+        }
+        self.lost.push((need.promise, refusal));
         Ok(())
     }
 
@@ -105,24 +122,13 @@ fn needs(plan: &Plan) -> Vec<Need> {
     needs
 }
 
-/// Without a second layer the start goes on; without a first one only when that was asked for.
-fn missing(args: &Args, need: Need, refusal: Refusal) -> Result<(), Refusal> {
-    if args.fail_open {
-        say(&format!("not enforced: {} ({refusal})", need.promise));
-        return Ok(());
-    }
-    if need.second && !args.strict_enforcement {
-        return Ok(());
-    }
-    Err(refusal)
-}
-
 fn taken_away(need: Need) -> Refusal {
     let name = match need.mechanism {
         Mechanism::Landlock => "landlock",
         Mechanism::Seccomp => "seccomp",
         Mechanism::Mounts => "mounts",
         Mechanism::OwnMounts => "own-mounts",
+        Mechanism::NewMountCalls => "new-mount-calls",
         Mechanism::NetworkNamespace => "network-namespace",
     };
     Refusal::new(
@@ -136,7 +142,9 @@ fn alone(only: Mechanism, plan: &Plan) -> Result<Ability, Refusal> {
     let inexpressible = match only {
         Mechanism::Landlock => plan.covers() || plan.network == Network::Blocked,
         Mechanism::Seccomp => plan.grants.limited || plan.covers(),
-        Mechanism::Mounts | Mechanism::OwnMounts => plan.network == Network::Blocked,
+        Mechanism::Mounts | Mechanism::OwnMounts | Mechanism::NewMountCalls => {
+            plan.network == Network::Blocked
+        }
         Mechanism::NetworkNamespace => plan.grants.limited || plan.covers(),
     };
     if inexpressible {

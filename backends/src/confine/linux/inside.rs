@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use rustix::process::{Pid, getppid, setsid};
 
+use super::mounts::Calls;
 use super::namespace::{self, Namespaces};
 use super::stage::{Stage, Tools};
 use super::{bwrap, mounts};
@@ -27,6 +28,7 @@ pub(super) enum Way {
 pub(super) struct Inside {
     pub(super) way: Way,
     pub(super) namespaces: Namespaces,
+    pub(super) calls: Calls,
     pub(super) stage: Stage,
     pub(super) tools: Tools,
     /// Stay in the session of the caller.
@@ -66,7 +68,7 @@ impl Inside {
     fn cover(&self) -> Result<(), Refusal> {
         namespace::enter(self.namespaces)?;
         if self.namespaces.mount {
-            mounts::lay(&self.stage.covers, self.stage.limited)?;
+            mounts::lay(&self.stage.covers, self.stage.limited, self.calls)?;
         }
         Ok(())
     }

@@ -38,6 +38,24 @@ pub(super) fn mount_setattr(fd: BorrowedFd<'_>, recursive: bool, set: u64) -> io
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// True when the kernel has the call above.
+pub(super) fn has_mount_setattr() -> bool {
+    let none: Option<&MountAttr> = None;
+    // SAFETY: -1 is no descriptor and the size is below any version, so that the call fails before
+    // it reads anything.
+    let rc = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            -1,
+            c"".as_ptr(),
+            0,
+            none.map_or(std::ptr::null(), std::ptr::from_ref),
+            0_usize,
+        )
+    };
+    rc == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
+}
+
 /// Forks. The child is `None`.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: confine starts no thread, so the child, a copy of the only thread, may allocate and

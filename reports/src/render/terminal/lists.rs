@@ -3,7 +3,7 @@
 use super::super::group::{by_reason, ids, with};
 use super::{Options, heading};
 use crate::escape::inline;
-use crate::text::{cells, wrap};
+use crate::text::{cells, wrap, wrap_items};
 use crate::{Reason, Record, Verdict};
 
 /// Verdicts listed, and what they mean.
@@ -36,7 +36,7 @@ fn group(reason: &Reason, records: &[&Record]) -> String {
     if let Some(mend) = &reason.mend {
         out += &wrap(&format!("{indent}mend: "), &inline(mend));
     }
-    out + &wrap(&indent, &ids(records).join(", "))
+    out + &wrap_items(&indent, &ids(records))
 }
 
 /// Best-effort promises that held: passes that may become enforced.
@@ -46,5 +46,5 @@ fn exceeding(records: &[&Record], options: &Options) -> String {
         return String::new();
     }
     let title = format!("exceeds: {}, best-effort promises that held", cells(held.len()));
-    heading(options, &title) + &wrap("  ", &ids(&held).join(", "))
+    heading(options, &title) + &wrap_items("  ", &ids(&held))
 }

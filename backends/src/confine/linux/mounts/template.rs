@@ -9,7 +9,7 @@ use rustix::mount::{
     fsconfig_create, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
 
-use super::sys;
+use crate::confine::linux::sys;
 
 /// A read-only tmpfs with one file and one folder that nobody may open.
 #[derive(Debug)]

@@ -1,0 +1,49 @@
+//! Carries a plan out with Seatbelt.
+
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use super::args::Args;
+use super::plan::Plan;
+use super::refusal::Refusal;
+use super::surroundings::Surroundings;
+use super::{CANNOT_RUN, NOT_FOUND, links, say};
+use crate::seatbelt::{Rules, SANDBOX_EXEC, text};
+
+/// Becomes the command under a profile; comes back only when that failed, with the exit status.
+///
+/// # Errors
+/// The plan cannot be put as a profile.
+pub(super) fn carry_out(args: &Args, plan: Plan, around: &Surroundings) -> Result<i32, Refusal> {
+    if args.only.is_some() || !args.without.is_empty() {
+        return Err(Refusal::new(
+            "macOS has one mechanism, Seatbelt",
+            "leave out --only, --without",
+        ));
+    }
+    let near = std::slice::from_ref(&around.workspace);
+    let mut deny = plan.mask.clone();
+    deny.extend(links::others(&plan.mask, near)?);
+    let mut protect = plan.freeze.clone();
+    protect.extend(links::others(&plan.freeze, near)?);
+    plan.sources.recheck()?;
+    let rules =
+        Rules { grants: plan.grants, deny, deny_globs: plan.globs, protect, network: plan.network };
+    let profile = text(&rules)
+        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))?;
+    if args.explain {
+        let shown = io::stdout().write_all(profile.as_bytes());
+        return shown.map(|()| 0).map_err(|error| {
+            Refusal::new(format!("the profile cannot be written ({error})"), "open its output")
+        });
+    }
+    let mut command = Command::new(SANDBOX_EXEC);
+    command.arg("-p").arg(profile).args(&args.command);
+    if let Some(variables) = plan.environment.variables() {
+        command.env_clear().envs(variables);
+    }
+    let error = command.exec();
+    say(&format!("cannot run {SANDBOX_EXEC}: {error}"));
+    Ok(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN })
+}
