@@ -41,7 +41,7 @@ pub struct Confine {
 
 impl Confine {
     /// The sandbox in this executable, started as `EXE confine ...`, as if the host lacked the
-    /// mechanisms `without`.
+    /// mechanisms `without`, and weakened by that.
     #[must_use]
     pub fn new(exe: PathBuf, without: Vec<Mechanism>) -> Self {
         let mut can = BTreeSet::from([
@@ -84,6 +84,32 @@ impl Backend for Confine {
         &self.can
     }
 
+    fn needs(&self, wanted: &BTreeSet<Capability>) -> Vec<Capability> {
+        let wants = |list: &[Capability]| list.iter().any(|one| wanted.contains(one));
+        let mut needs = Vec::new();
+        if cfg!(target_os = "macos") {
+            return needs;
+        }
+        if wants(&[Capability::WriteScope, Capability::ReadScope]) {
+            needs.push(Capability::Landlock(1));
+        }
+        // Whatever writes GROK_HOME has its hook sources protected by mounts.
+        if wants(&[
+            Capability::WriteScope,
+            Capability::DenyList,
+            Capability::DenyGlob,
+            Capability::Protect,
+            Capability::Metadata,
+            Capability::GrokHome,
+        ]) {
+            needs.push(Capability::Userns);
+        }
+        if wants(&[Capability::NetworkBlock]) {
+            needs.push(Capability::Seccomp);
+        }
+        needs
+    }
+
     fn detect(&self) -> Result<Subject, NotReady> {
         subject("confine", &self.exe)
     }
@@ -97,6 +123,10 @@ impl Backend for Confine {
         let mut line = Line::begin(&self.exe);
         for mechanism in &self.without {
             line.option("--without", name(*mechanism));
+        }
+        if !self.without.is_empty() {
+            // It would refuse to start weakened, and nothing could be seen.
+            line.flag("--fail-open");
         }
         line.profile(policy, rooms);
         line.network(policy);

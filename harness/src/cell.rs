@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use sandproof_backends::bare::Bare;
 use sandproof_backends::host::PLATFORM;
 use sandproof_backends::{Backend, Express};
-use sandproof_reports::{Arms, Reason, Record, Verdict};
+use sandproof_reports::{Arms, Detail, Reason, Record, Verdict};
 use sandproof_scenarios::effect::StartEffect;
 use sandproof_scenarios::{Expectation, Profile, Route, Scenario, Step};
 
 use crate::arm::{self, ArmError, Bench, Outcome, Plan};
-use crate::evidence::{Arm, Evidence, Start};
+use crate::evidence::{Arm, End, Evidence, Start};
 use crate::judge::{Expected, Judgement, Standing, judge};
 use crate::plan::{Cell, Ready, blank};
 
@@ -44,6 +44,9 @@ pub fn run(
 ) -> Record {
     let record = blank(cell, ready, user);
     if let Some(reason) = &cell.skip {
+        if cell.must_refuse {
+            return refuses(bench, cell, ready, record, reason);
+        }
         return Record { verdict: Verdict::Skip, reason: Some(reason.clone()), ..record };
     }
     match sandboxed(bench, cell, ready, control) {
@@ -57,6 +60,41 @@ pub fn run(
             Record { verdict: Verdict::Inconclusive, reason, ..record }
         }
     }
+}
+
+/// Starts the subject although the host lacks what it needs. A skip when it refuses.
+fn refuses(
+    bench: &Bench<'_>,
+    cell: &Cell<'_>,
+    ready: &Ready,
+    record: Record,
+    lack: &Reason,
+) -> Record {
+    let (scenario, route, profile) = (cell.scenario, cell.route, cell.profile);
+    let (given, backend) = (&scenario.given, ready.backend.as_ref());
+    let plan = Plan { scenario, route, given, backend, profile, name: "subject" };
+    let start = match arm::run(bench, &plan) {
+        Ok(outcome) => outcome.arm.start,
+        Err(error) => {
+            let reason = Some(Reason::new("harness", error.to_string()));
+            return Record { verdict: Verdict::Inconclusive, reason, ..record };
+        }
+    };
+    let (verdict, detail, reason) = match start {
+        Start::Never { end: End::Exited(code), message } if code != 0 && !message.is_empty() => {
+            let text = format!("{}; it refuses to start without, as it must", lack.text);
+            (Verdict::Skip, None, Reason { text, ..lack.clone() })
+        }
+        Start::Ran => {
+            let text = format!("{}, and it started all the same", lack.text);
+            (Verdict::Fail, Some(Detail::Started), Reason::new("started", text))
+        }
+        Start::Never { .. } | Start::Hung | Start::Unstartable(_) => {
+            let text = format!("{}, and it neither started nor refused properly", lack.text);
+            (Verdict::Inconclusive, None, Reason::new("not-a-refusal", text))
+        }
+    };
+    Record { verdict, detail, reason: Some(reason), ..record }
 }
 
 /// All arms of one cell.
@@ -174,10 +212,23 @@ fn unseen(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> 
             must_change.extend(named.into_iter().filter(|p| control.changes.contains_key(p)));
         }
     }
-    must_change
+    let unchanged = must_change
         .into_iter()
         .filter(|path| !path.starts_with("temp") && !subject.changes.contains_key(path))
-        .map(|path| path.display().to_string())
+        .map(|path| format!("{} did not change", path.display()));
+    unchanged.chain(misread(cell, subject, control)).collect()
+}
+
+/// Files that must still be readable and were read, but not as without a sandbox.
+fn misread(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> {
+    let steps = cell.scenario.still_works.iter();
+    let arms = subject.arm.still_works.iter().zip(&control.arm.still_works);
+    steps
+        .zip(arms)
+        .filter(|(step, (here, there))| {
+            matches!(step, Step::Read(_)) && here.done() && there.done() && here.text != there.text
+        })
+        .map(|(_, (here, _))| format!("{} shows something else", here.step))
         .collect()
 }
 

@@ -219,13 +219,14 @@ impl Worker<'_> {
     fn group(&self, group: &Group<'_>) {
         let first = &group[0].1;
         let needed = group.iter().any(|(_, cell)| cell.skip.is_none());
-        let control = (needed && !self.stopped())
-            .then(|| crate::cell::control(&self.bench, first.scenario, first.route));
+        let control = if needed && !self.stopped() {
+            crate::cell::control(&self.bench, first.scenario, first.route)
+        } else {
+            Err(crate::arm::ArmError::Harness("it was not needed".to_owned()))
+        };
         for (place, cell) in group {
-            let record = match &control {
-                Some(control) if !self.stopped() => self.cell(cell, control),
-                _ => self.not_run(cell),
-            };
+            let record =
+                if self.stopped() { self.not_run(cell) } else { self.cell(cell, &control) };
             if self.settings.fail_fast && record.gating && record.verdict.red() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -243,7 +244,7 @@ impl Worker<'_> {
         control: &Result<crate::arm::Outcome, crate::arm::ArmError>,
     ) -> Record {
         let ready = &self.backends[cell.backend];
-        if self.settings.control_only {
+        if self.settings.control_only && cell.skip.is_none() {
             return crate::cell::control_only(cell, ready, control, self.user);
         }
         crate::cell::run(&self.bench, cell, ready, control, self.user)
@@ -253,7 +254,7 @@ impl Worker<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// A skip that was planned, or one because the run was stopped.
+    /// The run was stopped.
     fn not_run(&self, cell: &Cell<'_>) -> Record {
         let blank = plan::blank(cell, &self.backends[cell.backend], self.user);
         let stopped = || Reason::new("fail-fast", "an earlier cell was red");

@@ -252,8 +252,8 @@ fn broken(arm: &Arm) -> Option<String> {
 
 /// What is claimed to have been done, and is not there outside.
 fn unseen(arm: &Arm) -> Option<String> {
-    let paths = arm.unseen.join(", ");
-    (!paths.is_empty()).then(|| format!("done, it says, but outside nothing changed: {paths}"))
+    let what = arm.unseen.join(", ");
+    (!what.is_empty()).then(|| format!("it says done, but {what}"))
 }
 
 /// The attempts that did not succeed.

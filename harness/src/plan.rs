@@ -48,6 +48,9 @@ pub struct Cell<'a> {
     pub backend: usize,
     /// Run it, or why not.
     pub skip: Option<Reason>,
+    /// It is skipped because the host lacks a mechanism; the subject is started all the same, and
+    /// must refuse. One cell per backend and mechanism.
+    pub must_refuse: bool,
 }
 
 /// All wanted cells, in the order of scenario, route, profile, backend.
@@ -65,7 +68,14 @@ pub fn plan<'a>(
                 for (number, ready) in backends.iter().enumerate() {
                     let skip = skip(scenario, route, profile, ready, host);
                     let route = (name.as_str(), route);
-                    cells.push(Cell { scenario, route, profile, backend: number, skip });
+                    cells.push(Cell {
+                        scenario,
+                        route,
+                        profile,
+                        backend: number,
+                        skip,
+                        must_refuse: false,
+                    });
                 }
             }
         }
@@ -83,7 +93,22 @@ pub fn plan<'a>(
             number % of == part % of
         });
     }
+    demand_refusals(&mut cells, backends);
     cells
+}
+
+/// The first cell that a backend cannot run for want of a mechanism of the host must see a refusal:
+/// starting without it would be the wrong answer to the same lack.
+fn demand_refusals(cells: &mut [Cell<'_>], backends: &[Ready]) {
+    let mut seen = BTreeSet::new();
+    for cell in cells {
+        let backend = backends[cell.backend].backend.as_ref();
+        let needs = backend.needs(&implied(cell.scenario, cell.profile));
+        let lacks = cell.skip.as_ref().filter(|reason| reason.code == "host-cannot");
+        let lacks = lacks.and_then(|reason| reason.lacks.clone());
+        let needed = lacks.filter(|lacks| needs.iter().any(|need| need.to_string() == *lacks));
+        cell.must_refuse = needed.is_some_and(|lacks| seen.insert((cell.backend, lacks)));
+    }
 }
 
 /// `[backend/profile] id/route`.

@@ -23,6 +23,10 @@ impl Line {
         self.launch.argv.extend([option.into(), value.into()]);
     }
 
+    pub(super) fn flag(&mut self, flag: &str) {
+        self.launch.argv.push(flag.into());
+    }
+
     /// Notes that an item is put exactly.
     pub(super) fn expressed(&mut self, item: impl Into<String>) {
         self.note(item, Express::Expressed);
