@@ -93,6 +93,46 @@ fn a_manifest_is_read_from_its_file() {
     assert!(shown(&load_manifest(&file).unwrap_err()).contains("box.yaml:2:"));
 }
 
+/// What somebody writes who knows the grammar only.
+const EXAMPLE: &str = r#"
+schema: 1
+name: my-sandbox
+title: one line
+platforms: [linux, macos]
+drive: wrap                          # wrap | agent
+detect: { command: [my-sandbox, --version], version: "([0-9.]+)" }
+helpers: { rg: [rg, --version] }
+ready: [my-sandbox, --check]
+install: { npm: pkg }
+can: [write-scope, read-scope, deny-list, deny-glob, protect, network-block]
+gaps:
+  - { id: fs/deny-glob-covers-late-file, platforms: [linux], link: https://example.org/doc, says: expanded at launch }
+files:
+  - { path: "{{ config }}/settings.json", text: "{{ {'deny': deny} | tojson }}" }
+env: { MY_HOME: "{{ config }}" }
+argv: |
+  my-sandbox
+  {% for p in write %}--write={{ p }}
+  {% endfor %}
+  --
+  {{ command }}
+cleanup: ["{{ temp }}/my-sandbox-*"]
+"#;
+
+#[test]
+fn the_example_of_the_grammar_works() {
+    let (_dir, rooms) = arena();
+    let example = load(EXAMPLE).unwrap();
+    let policy = resolve(PLAIN, Profile::Workspace, &rooms);
+    let text = told(launch(&example, &policy, &rooms), &rooms);
+    let expected = "my-sandbox\n--write=/arena/work\n--write=/arena/home/.grok\n\
+                    --write=/arena/temp\n--\n/probe/sandproof\nprobe\n\nMY_HOME=/arena/config\n\n\
+                    /arena/config/settings.json:\n  {\"deny\": []}\n\nwrite-scope: expressed\n";
+    assert_eq!(text, expected);
+    let not_ready = example.detect().unwrap_err();
+    assert_eq!(not_ready.mend, "npm install -g pkg");
+}
+
 #[test]
 fn every_mistake_is_told_at_once() {
     let text = SMALL
