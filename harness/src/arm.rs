@@ -62,6 +62,8 @@ pub struct Outcome {
     pub arm: Arm,
     /// Room paths that changed, and how.
     pub changes: BTreeMap<PathBuf, String>,
+    /// How often listeners were called.
+    pub calls: usize,
     /// What was left outside the rooms.
     pub left: Vec<String>,
     /// Layer that denied, where it can be shown.
@@ -134,15 +136,22 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     left.extend(ran.leftovers.iter().map(|name| format!("process {name}")));
     left.extend(mounts_below(&arena));
     drop(world);
-    Ok(outcome(begin, ran, clauses, changes(&before, &after), left, launch, guard))
+    let looked = Looked { clauses, changes: changes(&before, &after), calls: calls.len(), left };
+    Ok(outcome(begin, ran, looked, launch, guard))
+}
+
+/// What was seen from outside when an arm was over.
+struct Looked {
+    clauses: Vec<Clause>,
+    changes: BTreeMap<PathBuf, String>,
+    calls: usize,
+    left: Vec<String>,
 }
 
 fn outcome(
     begin: Instant,
     ran: crate::script::Ran,
-    clauses: Vec<Clause>,
-    changes: BTreeMap<PathBuf, String>,
-    left: Vec<String>,
+    looked: Looked,
     launch: Launch,
     guard: ArenaGuard,
 ) -> Outcome {
@@ -154,12 +163,13 @@ fn outcome(
             disturbed: ran.disturbed,
             attempts: ran.attempts,
             still_works: ran.still_works,
-            clauses,
+            clauses: looked.clauses,
             residue: Vec::new(),
             unseen: Vec::new(),
         },
-        changes,
-        left,
+        changes: looked.changes,
+        calls: looked.calls,
+        left: looked.left,
         layer: ran.layer,
         receipt: launch.receipt,
         hello: ran.hello,
