@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use sandproof_backends::{Backend, Launch, Unsupported};
+use sandproof_backends::{Backend, Express, Launch, ReceiptItem, Unsupported};
 use sandproof_probes::wire::{Hello, PROBE_ARGUMENT};
 use sandproof_scenarios::{Fixture, Profile, Route, Scenario};
 
@@ -69,7 +69,7 @@ pub struct Outcome {
     /// Layer that denied, where it can be shown.
     pub layer: Option<&'static str>,
     /// Receipt of the launch.
-    pub receipt: Vec<sandproof_backends::ReceiptItem>,
+    pub receipt: Vec<ReceiptItem>,
     /// What the probe measured about itself.
     pub hello: Option<Hello>,
     /// What the subject said, with what varies replaced.
@@ -156,6 +156,7 @@ fn outcome(
     guard: ArenaGuard,
 ) -> Outcome {
     let kept = guard.keep.then(|| guard.path.clone());
+    let arena = format!("{}/", guard.path.display());
     drop(guard);
     Outcome {
         arm: Arm {
@@ -171,12 +172,21 @@ fn outcome(
         calls: looked.calls,
         left: looked.left,
         layer: ran.layer,
-        receipt: launch.receipt,
+        receipt: launch.receipt.into_iter().map(|item| by_room(item, &arena)).collect(),
         hello: ran.hello,
         said: ran.said,
         time: begin.elapsed(),
         kept,
     }
+}
+
+/// A receipt that names paths by their room.
+fn by_room(item: ReceiptItem, arena: &str) -> ReceiptItem {
+    let express = match item.express {
+        Express::Expressed => Express::Expressed,
+        Express::Approximated(how) => Express::Approximated(how.replace(arena, "")),
+    };
+    ReceiptItem { item: item.item.replace(arena, ""), express }
 }
 
 /// Removes an arena when its arm is over, also when it failed.
