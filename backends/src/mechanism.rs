@@ -2,6 +2,7 @@
 
 mod alone;
 mod line;
+mod needs;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -82,6 +83,10 @@ impl Backend for Confine {
 
     fn can(&self) -> &BTreeSet<Capability> {
         &self.can
+    }
+
+    fn needs(&self, wanted: &BTreeSet<Capability>) -> Vec<Capability> {
+        if cfg!(target_os = "linux") { needs::of(wanted, &Alone::MECHANISMS) } else { Vec::new() }
     }
 
     fn detect(&self) -> Result<Subject, NotReady> {
