@@ -1,8 +1,22 @@
 //! The reference sandbox: runs one command under a policy, or refuses and says why.
 //!
-//! In reading order: [`args`] is what was asked for; [`plan`] turns it into grants and covers
-//! without touching the system; on Linux `linux` carries the plan out. Nothing here starts a thread: the start
-//! forks, and a user namespace can only be made by a process of one thread.
+//! In reading order: [`args`] is what was asked for; [`plan`] says what is granted and covered;
+//! `linux` and `macos` carry it out. On Linux a start is a supervisor outside and a child that
+//! takes everything away from itself, step by step, before it becomes the command: namespaces,
+//! covers, capabilities, Landlock, the filter of calls. What cannot be taken away is a refusal.
+//! Nothing here starts a thread: the start forks, and only a process of one thread can make a user
+//! namespace.
+//!
+//! What is not promised, because mounts cannot give it:
+//! - A path that does not exist yet is held by an empty stub on the host while the command runs.
+//! - A program outside that replaces or removes a covered file (not: writes to it) uncovers its
+//!   name, and a glob covers what matches at the start.
+//! - Covers split a file system: `rename` and `link` between a folder that holds a covered path,
+//!   or a write root, and another answer EXDEV.
+//! - Files in a denied folder may have hard links elsewhere; only those of denied files are looked
+//!   for. A second bind mount of the same files is not looked for either.
+//! - Before Landlock ABI 9 named unix sockets can be reached; those of well-known daemons are masked.
+//! - When the supervisor is killed, the command dies, but not what it started in the background.
 
 pub mod args;
 pub mod cover;

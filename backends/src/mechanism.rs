@@ -2,6 +2,7 @@
 
 mod alone;
 mod line;
+mod needs;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -85,29 +86,7 @@ impl Backend for Confine {
     }
 
     fn needs(&self, wanted: &BTreeSet<Capability>) -> Vec<Capability> {
-        let wants = |list: &[Capability]| list.iter().any(|one| wanted.contains(one));
-        let mut needs = Vec::new();
-        if cfg!(target_os = "macos") {
-            return needs;
-        }
-        if wants(&[Capability::WriteScope, Capability::ReadScope]) {
-            needs.push(Capability::Landlock(1));
-        }
-        // Whatever writes GROK_HOME has its hook sources protected by mounts.
-        if wants(&[
-            Capability::WriteScope,
-            Capability::DenyList,
-            Capability::DenyGlob,
-            Capability::Protect,
-            Capability::Metadata,
-            Capability::GrokHome,
-        ]) {
-            needs.push(Capability::Userns);
-        }
-        if wants(&[Capability::NetworkBlock]) {
-            needs.push(Capability::Seccomp);
-        }
-        needs
+        if cfg!(target_os = "linux") { needs::of(wanted, &Alone::MECHANISMS) } else { Vec::new() }
     }
 
     fn detect(&self) -> Result<Subject, NotReady> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use sandproof_backends::{Backend, Launch, Unsupported};
+use sandproof_backends::{Backend, Express, Launch, ReceiptItem, Unsupported};
 use sandproof_probes::wire::{Hello, PROBE_ARGUMENT};
 use sandproof_scenarios::{Fixture, Profile, Route, Scenario};
 
@@ -62,12 +62,14 @@ pub struct Outcome {
     pub arm: Arm,
     /// Room paths that changed, and how.
     pub changes: BTreeMap<PathBuf, String>,
+    /// How often listeners were called.
+    pub calls: usize,
     /// What was left outside the rooms.
     pub left: Vec<String>,
     /// Layer that denied, where it can be shown.
     pub layer: Option<&'static str>,
     /// Receipt of the launch.
-    pub receipt: Vec<sandproof_backends::ReceiptItem>,
+    pub receipt: Vec<ReceiptItem>,
     /// What the probe measured about itself.
     pub hello: Option<Hello>,
     /// What the subject said, with what varies replaced.
@@ -134,19 +136,27 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     left.extend(ran.leftovers.iter().map(|name| format!("process {name}")));
     left.extend(mounts_below(&arena));
     drop(world);
-    Ok(outcome(begin, ran, clauses, changes(&before, &after), left, launch, guard))
+    let looked = Looked { clauses, changes: changes(&before, &after), calls: calls.len(), left };
+    Ok(outcome(begin, ran, looked, launch, guard))
+}
+
+/// What was seen from outside when an arm was over.
+struct Looked {
+    clauses: Vec<Clause>,
+    changes: BTreeMap<PathBuf, String>,
+    calls: usize,
+    left: Vec<String>,
 }
 
 fn outcome(
     begin: Instant,
     ran: crate::script::Ran,
-    clauses: Vec<Clause>,
-    changes: BTreeMap<PathBuf, String>,
-    left: Vec<String>,
+    looked: Looked,
     launch: Launch,
     guard: ArenaGuard,
 ) -> Outcome {
     let kept = guard.keep.then(|| guard.path.clone());
+    let arena = format!("{}/", guard.path.display());
     drop(guard);
     Outcome {
         arm: Arm {
@@ -154,19 +164,29 @@ fn outcome(
             disturbed: ran.disturbed,
             attempts: ran.attempts,
             still_works: ran.still_works,
-            clauses,
+            clauses: looked.clauses,
             residue: Vec::new(),
             unseen: Vec::new(),
         },
-        changes,
-        left,
+        changes: looked.changes,
+        calls: looked.calls,
+        left: looked.left,
         layer: ran.layer,
-        receipt: launch.receipt,
+        receipt: launch.receipt.into_iter().map(|item| by_room(item, &arena)).collect(),
         hello: ran.hello,
         said: ran.said,
         time: begin.elapsed(),
         kept,
     }
+}
+
+/// A receipt that names paths by their room.
+fn by_room(item: ReceiptItem, arena: &str) -> ReceiptItem {
+    let express = match item.express {
+        Express::Expressed => Express::Expressed,
+        Express::Approximated(how) => Express::Approximated(how.replace(arena, "")),
+    };
+    ReceiptItem { item: item.item.replace(arena, ""), express }
 }
 
 /// Removes an arena when its arm is over, also when it failed.

@@ -216,17 +216,21 @@ fn unseen(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> 
         .into_iter()
         .filter(|path| !path.starts_with("temp") && !subject.changes.contains_key(path))
         .map(|path| format!("{} did not change", path.display()));
-    unchanged.chain(misread(cell, subject, control)).collect()
+    let works = cell.scenario.expect == Expectation::Works;
+    let uncalled = (works && subject.calls < control.calls)
+        .then(|| format!("{} of {} calls reached a listener", subject.calls, control.calls));
+    unchanged.chain(misread(cell, subject, control)).chain(uncalled).collect()
 }
 
-/// Files that must still be readable and were read, but not as without a sandbox.
+/// What must still work and says it did, but shows something else than without a sandbox.
 fn misread(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> {
     let steps = cell.scenario.still_works.iter();
     let arms = subject.arm.still_works.iter().zip(&control.arm.still_works);
     steps
         .zip(arms)
         .filter(|(step, (here, there))| {
-            matches!(step, Step::Read(_)) && here.done() && there.done() && here.text != there.text
+            let telling = matches!(step, Step::Read(_) | Step::Shell(_));
+            telling && here.done() && there.done() && here.text != there.text
         })
         .map(|(_, (here, _))| format!("{} shows something else", here.step))
         .collect()

@@ -102,12 +102,14 @@ fn path_clause(path: &RoomPath, effect: &PathEffect, seen: &Seen<'_>) -> Clause 
     match effect {
         PathEffect::Unchanged => {
             let change = match (before, after) {
-                (Some(old), Some(new)) => old.difference(new).map(|what| format!("its {what}")),
+                (Some(old), Some(new)) => {
+                    old.difference(new).map(|what| format!("its {what} changed"))
+                }
                 (Some(_), None) => Some("it is gone".to_owned()),
                 (None, Some(_)) => Some("it was not there before".to_owned()),
                 (None, None) => None,
             };
-            clause(&format!("{name} unchanged"), change.map(|what| format!("{what} changed")))
+            clause(&format!("{name} unchanged"), change)
         }
         PathEffect::Absent => {
             clause(&format!("{name} absent"), after.map(|_| "it is there".to_owned()))

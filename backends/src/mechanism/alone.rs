@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use sandproof_scenarios::{Capability, Network, Platform, Policy, Profile, Rooms};
 
-use super::{Line, Mechanism, subject};
+use super::{Line, Mechanism, needs, subject};
 use crate::{Backend, Express, Launch, NotReady, Subject, Unsupported};
 
 /// The sandbox with one mechanism and no other.
@@ -82,6 +82,15 @@ impl Backend for Alone {
 
     fn can(&self) -> &BTreeSet<Capability> {
         &self.can
+    }
+
+    fn needs(&self, wanted: &BTreeSet<Capability>) -> Vec<Capability> {
+        let mechanism = match self.kind {
+            Kind::Landlock => Mechanism::Landlock,
+            Kind::Seccomp => Mechanism::Seccomp,
+            Kind::Mounts => Mechanism::Mounts,
+        };
+        needs::of(wanted, &[mechanism])
     }
 
     fn detect(&self) -> Result<Subject, NotReady> {

@@ -1,6 +1,6 @@
 //! What a test is, and how it fails.
 
-use crate::world::World;
+use crate::world::{User, World};
 
 /// A failure, in words.
 pub(crate) type Outcome = Result<(), String>;
@@ -20,4 +20,17 @@ pub(crate) const fn test(name: &'static str, run: fn(&World) -> Outcome) -> Test
 /// Fails with `what` unless it holds.
 pub(crate) fn ensure(holds: bool, what: &str) -> Outcome {
     if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// Whether this user can have no sandbox here at all: for want of Landlock, seccomp or namespaces.
+/// Any other refusal is for the tests to find.
+pub(crate) fn host_cannot(user: &User) -> bool {
+    let ran = World::new(user).and_then(|world| world.confined(&[], "true"));
+    let lacks = ["no Landlock", "make namespaces", "cannot be filtered"];
+    ran.is_ok_and(|ran| ran.status == 125 && lacks.iter().any(|lack| ran.err.contains(lack)))
+}
+
+/// A host that cannot enforce the policy refuses, and does not run the command.
+pub(crate) fn refuses(world: &World) -> Outcome {
+    world.refused(&[], "refused")
 }

@@ -31,22 +31,28 @@ fn main() {
     }
 }
 
-/// Runs all tests, as every user there is.
+/// Runs all tests, as every user there is. Where the host cannot enforce a policy, only the
+/// refusal can be tested.
 #[cfg(target_os = "linux")]
 fn run() {
     let mut trials = Vec::new();
     for user in world::users() {
-        for test in
-            [files::all(), hooks::all(), kernel::all(), life::all(), mechanisms::all()].concat()
-        {
-            let name = format!("{}::{}", user.name, test.name);
-            let user = user.clone();
-            trials.push(libtest_mimic::Trial::test(name, move || {
-                (test.run)(&world::World::new(&user)?).map_err(Into::into)
-            }));
+        let cannot = check::host_cannot(&user);
+        if cannot {
+            trials.push(trial(&user, check::test("refuses_on_this_host", check::refuses), false));
         }
+        let tests = [files::all(), hooks::all(), kernel::all(), life::all(), mechanisms::all()];
+        trials.extend(tests.concat().into_iter().map(|test| trial(&user, test, cannot)));
     }
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials).exit();
+}
+
+#[cfg(target_os = "linux")]
+fn trial(user: &world::User, test: check::Test, ignored: bool) -> libtest_mimic::Trial {
+    let user = user.clone();
+    let name = format!("{}::{}", user.name, test.name);
+    let run = move || (test.run)(&world::World::new(&user)?).map_err(Into::into);
+    libtest_mimic::Trial::test(name, run).with_ignored_flag(ignored)
 }
 
 /// On other systems there is nothing to run yet.
