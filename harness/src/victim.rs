@@ -2,14 +2,19 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SigSet, Signal};
 use sandproof_scenarios::resolve::VictimAddress;
 
 /// The hidden first argument that turns sandproof into a victim.
 pub const ARGUMENT: &str = "victim";
+
+/// A victim whose input has ended and that says nothing for so many milliseconds is stopped.
+const PATIENCE: u16 = 5000;
 
 /// A running victim. Dropping it ends it.
 #[derive(Debug)]
@@ -69,6 +74,12 @@ impl Victim {
         bad.then(|| format!("its state is {state}"))
     }
 
+    /// Whether it says or ends anything within a while; its input has ended.
+    fn answers(&self) -> bool {
+        let mut fds = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
+        poll(&mut fds, PATIENCE).is_ok_and(|ready| ready > 0)
+    }
+
     /// Ends it and answers what was done to it: signals received, or how it died.
     pub fn finish(&mut self) -> Option<String> {
         let state = self.state();
@@ -77,7 +88,14 @@ impl Victim {
             let _ = self.child.kill();
         }
         let mut rest = String::new();
-        let _ = self.output.read_to_string(&mut rest);
+        if self.answers() {
+            let _ = self.output.read_to_string(&mut rest);
+        } else {
+            // Stopped in a way that cannot be seen from outside here.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            return Some(state.unwrap_or_else(|| "it no longer answers".to_owned()));
+        }
         let ended = self.child.wait();
         let signals: Vec<&str> = rest.lines().collect();
         if !signals.is_empty() {
@@ -104,6 +122,7 @@ impl Drop for Victim {
 pub fn main() -> i32 {
     let secret = std::env::var("VICTIM_SECRET").unwrap_or_default().into_bytes();
     let mut output = io::stdout().lock();
+    sandproof_probes::sys::allow_any_tracer();
     let all = SigSet::all();
     if all.thread_block().is_err() {
         return 3;

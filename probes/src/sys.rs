@@ -274,6 +274,18 @@ pub fn set_pdeathsig(signal: Option<nix::sys::signal::Signal>) -> io::Result<()>
     linux_only(signal)
 }
 
+/// Lets any process of the same user trace this one where Yama forbids it by default, so that a
+/// denial is the sandbox's own.
+#[cfg(target_os = "linux")]
+pub fn allow_any_tracer() {
+    // Without Yama the call fails, and there is nothing to allow.
+    let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
+}
+
+/// Other systems have no Yama.
+#[cfg(not(target_os = "linux"))]
+pub fn allow_any_tracer() {}
+
 /// Orphans below this process become its children.
 pub fn set_child_subreaper(on: bool) -> io::Result<()> {
     #[cfg(target_os = "linux")]
