@@ -26,8 +26,8 @@ pub(super) fn run(arguments: &RunArgs) -> Result<i32, Failure> {
         Some(name) => Some(identity::account(name).map_err(Failure::usage)?),
         None => None,
     };
+    let settle = super::waive::settle(arguments.waivers.as_deref(), &sources.scenarios)?;
     let request = request(arguments, sources)?;
-    let settle = super::waive::settle(arguments.waivers.as_deref())?;
     let mut consumer = Consumer::new(arguments.journal.as_deref(), settle)
         .map_err(|error| Failure::usage(format!("--journal: {error}")))?;
     let mut take = |event| consumer.take(event);

@@ -56,18 +56,26 @@ const FEW: &[&str] = &[
     "start/refuses-symlinked-grok-home/",
 ];
 
+/// Everything gets through and everything works.
+fn as_without_a_sandbox(kind: Kind) -> Expected {
+    match kind {
+        Kind::Enforced => ESCAPE,
+        Kind::BestEffort => BEST_EFFORT,
+        Kind::Refusal => STARTED,
+        Kind::Works => PASS,
+    }
+}
+
+/// Red, but where the attack may get through.
+fn caught_somehow(kind: Kind) -> Expected {
+    match kind {
+        Kind::Enforced | Kind::Refusal | Kind::Works => Expected::Red,
+        Kind::BestEffort => Expected::NoPass,
+    }
+}
+
 const CASES: &[Case] = &[
-    Case {
-        liar: "null",
-        filters: &[],
-        timeout: "30",
-        expect: |kind| match kind {
-            Kind::Enforced => ESCAPE,
-            Kind::BestEffort => BEST_EFFORT,
-            Kind::Refusal => STARTED,
-            Kind::Works => PASS,
-        },
-    },
+    Case { liar: "null", filters: &[], timeout: "30", expect: as_without_a_sandbox },
     Case {
         liar: "deny-all",
         filters: &[],
@@ -81,54 +89,11 @@ const CASES: &[Case] = &[
     Case { liar: "exits-zero", filters: FEW, timeout: "30", expect: |_| INCONCLUSIVE },
     Case { liar: "forges-protocol", filters: FEW, timeout: "2", expect: |_| INCONCLUSIVE },
     Case { liar: "hangs", filters: FEW, timeout: "1", expect: |_| INCONCLUSIVE },
-    Case {
-        liar: "blocks-everything-else",
-        filters: FEW,
-        timeout: "30",
-        expect: |kind| match kind {
-            Kind::Enforced | Kind::BestEffort | Kind::Works | Kind::Refusal => Expected::Red,
-        },
-    },
-    Case {
-        liar: "forges-beside",
-        filters: FEW,
-        timeout: "30",
-        expect: |kind| match kind {
-            Kind::Enforced => ESCAPE,
-            Kind::BestEffort => BEST_EFFORT,
-            Kind::Refusal => STARTED,
-            Kind::Works => PASS,
-        },
-    },
-    Case {
-        liar: "strips-markers",
-        filters: FEW,
-        timeout: "30",
-        expect: |kind| match kind {
-            Kind::Enforced => ESCAPE,
-            Kind::BestEffort => BEST_EFFORT,
-            Kind::Refusal => STARTED,
-            Kind::Works => PASS,
-        },
-    },
-    Case {
-        liar: "kills-probe",
-        filters: FEW,
-        timeout: "10",
-        expect: |kind| match kind {
-            Kind::Enforced | Kind::Refusal | Kind::Works => Expected::Red,
-            Kind::BestEffort => Expected::NoPass,
-        },
-    },
-    Case {
-        liar: "leaves-residue",
-        filters: FEW,
-        timeout: "30",
-        expect: |kind| match kind {
-            Kind::Enforced | Kind::Refusal | Kind::Works => Expected::Red,
-            Kind::BestEffort => Expected::NoPass,
-        },
-    },
+    Case { liar: "blocks-everything-else", filters: FEW, timeout: "30", expect: |_| Expected::Red },
+    Case { liar: "forges-beside", filters: FEW, timeout: "30", expect: as_without_a_sandbox },
+    Case { liar: "strips-markers", filters: FEW, timeout: "30", expect: as_without_a_sandbox },
+    Case { liar: "kills-probe", filters: FEW, timeout: "10", expect: caught_somehow },
+    Case { liar: "leaves-residue", filters: FEW, timeout: "30", expect: caught_somehow },
     Case { liar: "fakes-success", filters: FEW, timeout: "30", expect: |_| Expected::Red },
 ];
 
