@@ -13,9 +13,14 @@ pub struct Bare {
     can: BTreeSet<Capability>,
 }
 
+impl Bare {
+    /// Its name.
+    pub const NAME: &str = "bare";
+}
+
 impl Backend for Bare {
     fn name(&self) -> &'static str {
-        "bare"
+        Self::NAME
     }
 
     fn title(&self) -> &'static str {

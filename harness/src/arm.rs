@@ -1,5 +1,6 @@
 //! Runs one arm: builds its world, starts the subject, tries the steps, and looks from outside.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use sandproof_scenarios::{Fixture, Profile, Route, Scenario};
 use crate::arena_root::{ArenaRoot, remove_tree};
 use crate::evidence::{Arm, Attempted, Clause, Disturbance, End, Start};
 use crate::inspect::{Seen, clauses};
-use crate::photo::{CHANNEL, Photo};
+use crate::photo::{CHANNEL, Entry, Kind, Look, Photo};
 use crate::script::Script;
 use crate::session::{Finished, Gone};
 use crate::supervisor::Supervisor;
@@ -61,7 +62,7 @@ pub struct Outcome {
     /// Facts for the judge; residue is added where the control arm is known.
     pub arm: Arm,
     /// Room paths that changed, and how.
-    pub changes: BTreeMap<PathBuf, String>,
+    pub changes: BTreeMap<PathBuf, Change>,
     /// How often listeners were called.
     pub calls: usize,
     /// What was left outside the rooms.
@@ -78,6 +79,15 @@ pub struct Outcome {
     pub time: Duration,
     /// Where its arena is, when kept.
     pub kept: Option<PathBuf>,
+}
+
+/// How a room path changed.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// `appeared`, `vanished`, or what about it changed.
+    pub how: String,
+    /// What is there now.
+    pub now: Option<Entry>,
 }
 
 /// An arm that could not be run at all.
@@ -104,15 +114,14 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
         .map_err(|error| ArmError::Harness(error.to_string()))?;
     let launch = launch(bench, plan, &world)?;
     write_files(&launch).map_err(ArmError::Harness)?;
-    let markers = [world.words.marker.as_bytes()];
-    let photograph = |world: &World| {
-        Photo::take(&world.rooms, &markers).map_err(|error| ArmError::Harness(error.to_string()))
-    };
     let known_left = existing(&plan.backend.leaves(&world.rooms));
     let before = photograph(&world)?;
-    let mut script = Script::new(bench, &launch, &world, begin + bench.timeout);
+    let between = RefCell::new(None);
+    let look = || drop(between.replace(Some(photograph(&world))));
+    let mut script = Script::new(bench, &launch, &world, begin + bench.timeout, &look);
     script.run(&plan.route.1.steps, &plan.scenario.still_works);
     let ran = script.end();
+    let between = between.into_inner().transpose()?;
     let calls: Vec<Vec<u8>> = world.listeners.values_mut().flat_map(|l| l.finish()).collect();
     let mut harm = ran.harm.clone();
     for (name, victim) in &mut world.victims {
@@ -121,7 +130,7 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let after = photograph(&world)?;
     let seen = Seen {
         before: &before,
-        after: &after,
+        after: &between.iter().chain([&after]).collect::<Vec<_>>(),
         words: &world.words,
         observations: &ran.observations,
         calls: &calls,
@@ -135,15 +144,40 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let mut left = sweep_left(&plan.backend.leaves(&world.rooms), &known_left);
     left.extend(ran.leftovers.iter().map(|name| format!("process {name}")));
     left.extend(mounts_below(&arena));
+    left.extend(strangers(&world));
     drop(world);
     let looked = Looked { clauses, changes: changes(&before, &after), calls: calls.len(), left };
     Ok(outcome(begin, ran, looked, launch, guard))
 }
 
+/// Photographs the rooms of an arm.
+fn photograph(world: &World) -> Result<Photo, ArmError> {
+    let arena = format!("{}/", world.rooms.arena.display());
+    let (marker, token) = (world.words.marker.as_bytes(), world.words.token.as_bytes());
+    let look = Look { markers: &[marker], varying: &[marker, token, arena.as_bytes()] };
+    Photo::take(&world.rooms, &look).map_err(|error| ArmError::Harness(error.to_string()))
+}
+
+/// What lies in the arena beside the rooms, or in the folder of the channel.
+fn strangers(world: &World) -> Vec<String> {
+    let rooms = &world.rooms;
+    let known = [&rooms.work, &rooms.home, &rooms.outside, &rooms.temp, &rooms.config];
+    let in_folder = |folder: &Path| {
+        let list = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        list.map(|item| item.path()).collect::<Vec<_>>()
+    };
+    let mut strange = in_folder(&rooms.arena);
+    strange.retain(|path| !known.contains(&path));
+    strange.extend(in_folder(&rooms.temp.join(CHANNEL)));
+    let name =
+        |path: PathBuf| path.strip_prefix(&rooms.arena).unwrap_or(&path).display().to_string();
+    strange.into_iter().map(name).collect()
+}
+
 /// What was seen from outside when an arm was over.
 struct Looked {
     clauses: Vec<Clause>,
-    changes: BTreeMap<PathBuf, String>,
+    changes: BTreeMap<PathBuf, Change>,
     calls: usize,
     left: Vec<String>,
 }
@@ -157,7 +191,12 @@ fn outcome(
 ) -> Outcome {
     let kept = guard.keep.then(|| guard.path.clone());
     let arena = format!("{}/", guard.path.display());
+    let path = guard.path.clone();
     drop(guard);
+    let mut left = looked.left;
+    if kept.is_none() && path.symlink_metadata().is_ok() {
+        left.push(format!("{} cannot be removed, it is", path.display()));
+    }
     Outcome {
         arm: Arm {
             start: ran.start,
@@ -170,7 +209,7 @@ fn outcome(
         },
         changes: looked.changes,
         calls: looked.calls,
-        left: looked.left,
+        left,
         layer: ran.layer,
         receipt: launch.receipt.into_iter().map(|item| by_room(item, &arena)).collect(),
         hello: ran.hello,
@@ -238,7 +277,7 @@ fn write_files(launch: &Launch) -> Result<(), String> {
 }
 
 /// What changed between two photographs, but for the times of folders.
-fn changes(before: &Photo, after: &Photo) -> BTreeMap<PathBuf, String> {
+fn changes(before: &Photo, after: &Photo) -> BTreeMap<PathBuf, Change> {
     let names: BTreeSet<&PathBuf> = before.entries.keys().chain(after.entries.keys()).collect();
     let mut changes = BTreeMap::new();
     for name in names {
@@ -248,15 +287,15 @@ fn changes(before: &Photo, after: &Photo) -> BTreeMap<PathBuf, String> {
             (Some(old), Some(new)) => change(old, new).map(|what| format!("changed {what}")),
             (None, None) => None,
         };
-        if let Some(what) = what {
-            changes.insert(name.clone(), what);
+        if let Some(how) = what {
+            changes.insert(name.clone(), Change { how, now: after.at(name).cloned() });
         }
     }
     changes
 }
 
-fn change(old: &crate::photo::Entry, new: &crate::photo::Entry) -> Option<&'static str> {
-    let folder = old.kind == crate::photo::Kind::Folder;
+fn change(old: &Entry, new: &Entry) -> Option<&'static str> {
+    let folder = old.kind == Kind::Folder;
     let what = if folder { old.difference_but_time(new) } else { old.difference(new) };
     // What came into or went out of a folder is a change of its own.
     what.filter(|what| !(folder && *what == "content"))

@@ -11,7 +11,7 @@ use sandproof_scenarios::effect::StartEffect;
 use sandproof_scenarios::{Expectation, Profile, Route, Scenario, Step};
 
 use crate::arm::{self, ArmError, Bench, Outcome, Plan};
-use crate::evidence::{Arm, End, Evidence, Start};
+use crate::evidence::{Arm, Attemptance, Attempted, End, Evidence, Start};
 use crate::judge::{Expected, Judgement, Standing, judge};
 use crate::plan::{Cell, Ready, blank};
 
@@ -187,14 +187,13 @@ fn gap(backend: &dyn Backend, cell: &Cell<'_>) -> Option<String> {
 
 /// What changed under the subject, not in the control arm, and is named by no step or effect.
 fn residue(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> {
-    let mut named: Vec<PathBuf> = Vec::new();
-    let steps = cell.route.1.steps.iter().chain(&cell.scenario.still_works);
-    steps.for_each(|step| name_paths(step, &mut named));
-    named.extend(cell.route.1.effects.paths.keys().map(|path| path.to_string().into()));
-    let explained =
-        |path: &Path| control.changes.contains_key(path) || named.iter().any(|n| n == path);
-    let changed = subject.changes.iter().filter(|(path, _)| !explained(path));
-    let changed = changed.map(|(path, how)| format!("{} {how}", path.display()));
+    let named = written(cell);
+    let unexplained = |path: &PathBuf, how: &str| {
+        let same = control.changes.get(path).is_some_and(|change| change.how == how);
+        !same && !named.contains(path)
+    };
+    let changed = subject.changes.iter().filter(|(path, change)| unexplained(path, &change.how));
+    let changed = changed.map(|(path, change)| format!("{} {}", path.display(), change.how));
     changed.chain(subject.left.iter().map(|what| format!("{what} left behind"))).collect()
 }
 
@@ -212,14 +211,21 @@ fn unseen(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String> 
             must_change.extend(named.into_iter().filter(|p| control.changes.contains_key(p)));
         }
     }
+    must_change.retain(|path| !path.starts_with("temp"));
     let unchanged = must_change
-        .into_iter()
-        .filter(|path| !path.starts_with("temp") && !subject.changes.contains_key(path))
-        .map(|path| format!("{} did not change", path.display()));
+        .iter()
+        .filter_map(|path| unlike(path, cell, subject, control))
+        .collect::<Vec<_>>();
     let works = cell.scenario.expect == Expectation::Works;
     let uncalled = (works && subject.calls < control.calls)
         .then(|| format!("{} of {} calls reached a listener", subject.calls, control.calls));
-    unchanged.chain(misread(cell, subject, control)).chain(uncalled).collect()
+    let broken = broken_tools(subject, control);
+    unchanged
+        .into_iter()
+        .chain(misread(cell, subject, control))
+        .chain(uncalled)
+        .chain(broken)
+        .collect()
 }
 
 /// What must still work and says it did, but shows something else than without a sandbox.
@@ -236,11 +242,55 @@ fn misread(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String>
         .collect()
 }
 
+/// How a path that the control arm changed is otherwise here. What programs write may differ from
+/// run to run (an index with inode numbers); what a step writes does not.
+fn unlike(path: &Path, cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Option<String> {
+    let there = control.changes.get(path)?;
+    let Some(here) = subject.changes.get(path) else {
+        return Some(format!("{} did not change", path.display()));
+    };
+    let what = match (&here.now, &there.now) {
+        (Some(here), Some(there)) => here.unlike(there, written(cell).iter().any(|p| p == path))?,
+        (None, None) => return None,
+        (Some(_), None) | (None, Some(_)) => "existence",
+    };
+    Some(format!("{} has another {what} than without a sandbox", path.display()))
+}
+
+/// Programs that could not be run here: an attack that fails for want of its tool proves nothing.
+fn broken_tools(subject: &Outcome, control: &Outcome) -> Vec<String> {
+    let cannot_run = |attempted: &Attempted| match &attempted.result {
+        Attemptance::Denied(how) | Attemptance::Failed(how) => {
+            how.starts_with("execve ") || how == "status 126" || how == "status 127"
+        }
+        Attemptance::Done => false,
+    };
+    let pairs = subject.arm.attempts.iter().zip(&control.arm.attempts);
+    pairs
+        .filter(|(here, there)| cannot_run(here) && !cannot_run(there))
+        .map(|(here, _)| format!("{} could not be run: {}", here.step, here.result))
+        .collect()
+}
+
+/// Room paths that steps of the cell name to change them.
+fn written(cell: &Cell<'_>) -> Vec<PathBuf> {
+    let mut named = Vec::new();
+    let steps = cell.route.1.steps.iter().chain(&cell.scenario.still_works);
+    steps.for_each(|step| name_written(step, &mut named));
+    named
+}
+
+/// Room paths that a step names to change them.
+fn name_written(step: &Step, named: &mut Vec<PathBuf>) {
+    if let Step::Again(steps) = step {
+        steps.iter().for_each(|step| name_written(step, named));
+    } else if step.writes() || matches!(step, Step::Host(_)) {
+        name_paths(step, named);
+    }
+}
+
 /// Room paths that a step names.
 fn name_paths(step: &Step, named: &mut Vec<PathBuf>) {
-    if let Step::Again(steps) = step {
-        steps.iter().for_each(|step| name_paths(step, named));
-    }
     collect_paths(&serde_json::to_value(step).unwrap_or_default(), named);
 }
 
@@ -272,7 +322,7 @@ fn word(arm: &Arm) -> &'static str {
         return "cut-short";
     }
     if arm.clauses.is_empty() {
-        let all = arm.attempts.iter().all(crate::evidence::Attempted::done);
+        let all = arm.attempts.iter().all(Attempted::done);
         return if all { "worked" } else { "blocked" };
     }
     if arm.clauses.iter().all(|clause| clause.held == Some(true)) { "held" } else { "broke" }

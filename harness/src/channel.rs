@@ -11,7 +11,7 @@ use std::time::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// A subject may say this much; the rest is thrown away.
+/// A subject may say this much at a time; what came before is thrown away.
 const LIMIT: usize = 1024 * 1024;
 
 /// Output of a subject that is no protocol line is kept up to this size.
@@ -43,8 +43,11 @@ impl Input {
             match self.file.read(&mut buffer) {
                 Ok(0) => self.open = false,
                 Ok(length) => {
-                    let room = LIMIT.saturating_sub(self.bytes.len());
-                    self.bytes.extend_from_slice(&buffer[..length.min(room)]);
+                    self.bytes.extend_from_slice(&buffer[..length]);
+                    // The end is kept: an answer may follow any amount of noise.
+                    if self.bytes.len() > 2 * LIMIT {
+                        self.bytes.drain(..self.bytes.len() - LIMIT);
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -19,6 +19,9 @@ use crate::arm::Bench;
 use crate::plan::{self, Cell, Ready, Selection};
 use crate::supervisor::Supervisor;
 
+/// Stack of a worker.
+const STACK: usize = 256 * 1024 * 1024;
+
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -163,7 +166,12 @@ pub fn run(
                 sender: sender.clone(),
             };
             let queue = &queue;
-            scope.spawn(move || worker.run(queue));
+            // A hostile command can make folders thousands deep, and photographs descend into them.
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let spawned = thread.spawn_scoped(scope, move || worker.run(queue));
+            if let Err(error) = spawned {
+                sink(Event::Note(format!("a worker cannot be started: {error}")));
+            }
         }
         drop(sender);
         for (place, record) in receiver {

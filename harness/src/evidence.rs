@@ -70,6 +70,8 @@ pub enum Disturbance {
     StepDied(i32),
     /// The probe did not understand.
     Protocol(String),
+    /// The command ran as somebody else: denials would be those of ordinary file permissions.
+    OtherUser(u32),
     /// An act of the host failed.
     HostAct(String),
     /// An attempt cannot be made on this machine.

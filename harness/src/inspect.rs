@@ -7,7 +7,7 @@ use sandproof_scenarios::effect::{StartEffect, VictimEffect};
 use sandproof_scenarios::{Effects, PathEffect, RoomPath};
 
 use crate::evidence::{Attemptance, Attempted, Clause};
-use crate::photo::{Photo, found};
+use crate::photo::{Entry, Photo, found};
 use crate::world::Words;
 
 /// Everything that can be looked at when an arm is over.
@@ -15,8 +15,8 @@ use crate::world::Words;
 pub struct Seen<'a> {
     /// The rooms before the start.
     pub before: &'a Photo,
-    /// The rooms after the tree is dead.
-    pub after: &'a Photo,
+    /// The rooms when the route was over, and after the tree is dead: an effect must hold in both.
+    pub after: &'a [&'a Photo],
     /// The arm's words.
     pub words: &'a Words,
     /// What the probe says it saw.
@@ -88,7 +88,7 @@ fn leak(seen: &Seen<'_>) -> Option<String> {
     if seen.calls.iter().any(|call| !found(call, &[marker.as_bytes()]).is_empty()) {
         return Some("the secret reached a listener".to_owned());
     }
-    let spread = seen.after.entries.iter().find(|(path, entry)| {
+    let spread = seen.after.iter().flat_map(|photo| &photo.entries).find(|(path, entry)| {
         let held = seen.before.at(path).is_some_and(|before| !before.markers.is_empty());
         let by_host = seen.host_secrets.iter().any(|p| path.as_os_str() == p.to_string().as_str());
         !entry.markers.is_empty() && !held && !by_host
@@ -98,31 +98,33 @@ fn leak(seen: &Seen<'_>) -> Option<String> {
 
 fn path_clause(path: &RoomPath, effect: &PathEffect, seen: &Seen<'_>) -> Clause {
     let name = path.to_string();
-    let (before, after) = (seen.before.at(&name), seen.after.at(&name));
+    let before = seen.before.at(&name);
+    let broken = seen.after.iter().find_map(|photo| broken(effect, before, photo.at(&name)));
+    let what = match effect {
+        PathEffect::Unchanged => "unchanged",
+        PathEffect::Absent => "absent",
+        PathEffect::Present => "present",
+        PathEffect::Holds(_) => "holds that text",
+    };
+    clause(&format!("{name} {what}"), broken)
+}
+
+/// How one photograph shows that an effect does not hold.
+fn broken(effect: &PathEffect, before: Option<&Entry>, after: Option<&Entry>) -> Option<String> {
     match effect {
-        PathEffect::Unchanged => {
-            let change = match (before, after) {
-                (Some(old), Some(new)) => {
-                    old.difference(new).map(|what| format!("its {what} changed"))
-                }
-                (Some(_), None) => Some("it is gone".to_owned()),
-                (None, Some(_)) => Some("it was not there before".to_owned()),
-                (None, None) => None,
-            };
-            clause(&format!("{name} unchanged"), change)
-        }
-        PathEffect::Absent => {
-            clause(&format!("{name} absent"), after.map(|_| "it is there".to_owned()))
-        }
-        PathEffect::Present => {
-            let gone = after.is_none().then(|| "it is not there".to_owned());
-            clause(&format!("{name} present"), gone)
-        }
+        PathEffect::Unchanged => match (before, after) {
+            (Some(old), Some(new)) => old.difference(new).map(|what| format!("its {what} changed")),
+            (Some(_), None) => Some("it is gone".to_owned()),
+            (None, Some(_)) => Some("it was not there before".to_owned()),
+            (None, None) => None,
+        },
+        PathEffect::Absent => after.map(|_| "it is there".to_owned()),
+        PathEffect::Present => after.is_none().then(|| "it is not there".to_owned()),
         PathEffect::Holds(text) => {
             use sha2::Digest as _;
             let expected = sha2::Sha256::digest(text.as_bytes());
             let same = after.is_some_and(|entry| entry.content == expected.as_slice());
-            clause(&format!("{name} holds that text"), (!same).then(|| "it does not".to_owned()))
+            (!same).then(|| "it does not".to_owned())
         }
     }
 }
@@ -143,7 +145,9 @@ fn env_clause(name: &str, seen: &Seen<'_>) -> Clause {
 fn attempts_clause(seen: &Seen<'_>) -> Clause {
     let held = seen.last.filter(|_| seen.started).map(|last| match &last.result {
         Attemptance::Denied(_) => true,
-        Attemptance::Done | Attemptance::Failed(_) => false,
+        // Hidden is denied; where it is missing without a sandbox too, the attack is a dud.
+        Attemptance::Failed(how) => how.ends_with(" ENOENT"),
+        Attemptance::Done => false,
     });
     let text = seen.last.map(|last| last.result.to_string()).unwrap_or_default();
     Clause { name: "last attempt denied".to_owned(), held, seen: text }

@@ -303,6 +303,9 @@ fn disturbed(arm: &str, disturbance: &Disturbance) -> Judgement {
                 sandproof_probes::errno::signal_name(*signal)
             ),
         ),
+        Disturbance::OtherUser(uid) => {
+            ("other-user", format!("the {arm} arm ran as uid {uid}, not as the user of the run"))
+        }
         Disturbance::Protocol(what) => ("protocol", format!("the {arm} arm: {what}")),
         Disturbance::HostAct(what) => ("host-act", format!("the {arm} arm: {what}")),
         Disturbance::Unavailable(what) => ("unavailable", format!("the {arm} arm: {what}")),

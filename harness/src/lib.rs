@@ -28,4 +28,5 @@ pub mod script;
 pub mod session;
 pub mod supervisor;
 pub mod victim;
+pub mod whose;
 pub mod world;

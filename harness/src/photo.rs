@@ -43,8 +43,20 @@ pub struct Entry {
     pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
     /// SHA-256 of a file's content, the target of a link, the sorted names in a folder.
     pub content: Vec<u8>,
+    /// The same for files with the words of the arm and the path of its arena taken out, to be
+    /// compared between arms.
+    pub likeness: Vec<u8>,
     /// Numbers of the markers found in a file's content.
     pub markers: Vec<usize>,
+}
+
+/// What a photograph looks for in files.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Secrets.
+    pub markers: &'a [&'a [u8]],
+    /// Words that differ from arm to arm.
+    pub varying: &'a [&'a [u8]],
 }
 
 /// What an entry is.
@@ -61,14 +73,14 @@ pub enum Kind {
 }
 
 impl Photo {
-    /// Photographs the four rooms, and looks for these markers in every file.
+    /// Photographs the four rooms, and looks for markers in every file.
     ///
     /// # Errors
     /// A room that cannot be walked. What vanishes meanwhile is left out.
-    pub fn take(rooms: &Rooms, markers: &[&[u8]]) -> io::Result<Self> {
+    pub fn take(rooms: &Rooms, look: &Look<'_>) -> io::Result<Self> {
         let mut photo = Photo::default();
         for room in Room::ALL {
-            photo.add(rooms.path(room), PathBuf::from(room.name()), markers)?;
+            photo.add(rooms.path(room), PathBuf::from(room.name()), look)?;
         }
         Ok(photo)
     }
@@ -79,7 +91,7 @@ impl Photo {
         self.entries.get(path.as_ref())
     }
 
-    fn add(&mut self, real: &Path, name: PathBuf, markers: &[&[u8]]) -> io::Result<()> {
+    fn add(&mut self, real: &Path, name: PathBuf, look: &Look<'_>) -> io::Result<()> {
         let meta = match fs::symlink_metadata(real) {
             Ok(meta) => meta,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -87,8 +99,8 @@ impl Photo {
         };
         let mut entry = Entry::of(&meta, real);
         match entry.kind {
-            Kind::Folder => entry.content = self.add_children(real, &name, markers),
-            Kind::File => entry.read_content(real, &meta, markers),
+            Kind::Folder => entry.content = self.add_children(real, &name, look),
+            Kind::File => entry.read_content(real, &meta, look),
             Kind::Link => {
                 entry.content = fs::read_link(real)
                     .map(|p| p.as_os_str().as_bytes().to_vec())
@@ -101,7 +113,7 @@ impl Photo {
     }
 
     /// Adds what a folder holds; answers its sorted names. An unreadable folder has none.
-    fn add_children(&mut self, real: &Path, name: &Path, markers: &[&[u8]]) -> Vec<u8> {
+    fn add_children(&mut self, real: &Path, name: &Path, look: &Look<'_>) -> Vec<u8> {
         let Ok(list) = fs::read_dir(real) else { return b"unreadable".to_vec() };
         let mut names: Vec<_> = list.flatten().map(|item| item.file_name()).collect();
         names.sort();
@@ -113,7 +125,7 @@ impl Photo {
             listing.extend_from_slice(child.as_bytes());
             listing.push(0);
             // A child that cannot be looked at is known by its name in the listing.
-            let _ = self.add(&real.join(child), name.join(child), markers);
+            let _ = self.add(&real.join(child), name.join(child), look);
         }
         listing
     }
@@ -146,11 +158,12 @@ impl Entry {
             links: meta.nlink(),
             attributes: attributes(real),
             content: Vec::new(),
+            likeness: Vec::new(),
             markers: Vec::new(),
         }
     }
 
-    fn read_content(&mut self, real: &Path, meta: &fs::Metadata, markers: &[&[u8]]) {
+    fn read_content(&mut self, real: &Path, meta: &fs::Metadata, look: &Look<'_>) {
         if meta.len() > CONTENT_LIMIT {
             self.content = meta.len().to_le_bytes().to_vec();
             return;
@@ -160,9 +173,26 @@ impl Entry {
         {
             Ok(_) => {
                 self.content = Sha256::digest(&bytes).to_vec();
-                self.markers = found(&bytes, markers);
+                self.markers = found(&bytes, look.markers);
+                self.likeness = Sha256::digest(without(&bytes, look.varying)).to_vec();
             }
             Err(error) => self.content = error.to_string().into_bytes(),
+        }
+    }
+
+    /// What this entry has otherwise than the same entry of another arm; content only on demand.
+    #[must_use]
+    pub fn unlike(&self, other: &Entry, content: bool) -> Option<&'static str> {
+        if self.kind != other.kind {
+            Some("type")
+        } else if self.mode != other.mode {
+            Some("mode")
+        } else if self.owner != other.owner {
+            Some("owner")
+        } else if content && self.kind == Kind::File && self.likeness != other.likeness {
+            Some("content")
+        } else {
+            None
         }
     }
 
@@ -183,6 +213,8 @@ impl Entry {
             Some("inode")
         } else if self.content != other.content {
             Some("content")
+        } else if self.kind == Kind::File && self.links != other.links {
+            Some("number of names")
         } else if self.mode != other.mode {
             Some("mode")
         } else if self.owner != other.owner {
@@ -204,6 +236,22 @@ pub fn found(bytes: &[u8], markers: &[&[u8]]) -> Vec<usize> {
         .filter(|(_, marker)| bytes.windows(marker.len()).any(|window| window == **marker))
         .map(|(number, _)| number)
         .collect()
+}
+
+/// The bytes without these words.
+fn without(bytes: &[u8], words: &[&[u8]]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(first) = rest.first() {
+        match words.iter().find(|word| !word.is_empty() && rest.starts_with(word)) {
+            Some(word) => rest = &rest[word.len()..],
+            None => {
+                kept.push(*first);
+                rest = &rest[1..];
+            }
+        }
+    }
+    kept
 }
 
 /// Extended attributes of the entry itself; a file system without them has none.

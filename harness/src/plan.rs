@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use sandproof_backends::bare::Bare;
 use sandproof_backends::host::{Host, PLATFORM};
 use sandproof_backends::{Backend, Subject};
 use sandproof_reports::{Arms, Reason, Record, SubjectId, Verdict};
@@ -186,7 +187,9 @@ fn skip(
         return Some(Reason::new("platform", text).lacking(backend.name()));
     }
     let wanted = wanted(scenario, route, profile);
-    let cannot = wanted.iter().find(|c| !c.of_host() && !backend.can().contains(c));
+    // The control arm expresses nothing and is asked for nothing.
+    let control = backend.name() == Bare::NAME;
+    let cannot = wanted.iter().find(|c| !control && !c.of_host() && !backend.can().contains(c));
     if let Some(capability) = cannot {
         let text =
             format!("{} cannot express {capability}: {}", backend.name(), capability.sentence());

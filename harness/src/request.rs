@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sandproof_backends::bare::Bare;
 use sandproof_backends::host::Host;
 use sandproof_backends::manifest::parse_manifest;
 use sandproof_backends::mechanism::{self, Confine};
@@ -119,8 +120,12 @@ fn settings(request: &Request) -> Settings {
         keep_arena: request.keep_arena,
         fail_fast: request.fail_fast,
         control_only: request.control_only,
-        simulated: (!request.without.is_empty())
-            .then(|| format!("confine without {}", request.without.join(", "))),
+        simulated: if request.control_only {
+            Some("control arms only, no sandbox was started".to_owned())
+        } else {
+            (!request.without.is_empty())
+                .then(|| format!("confine without {}", request.without.join(", ")))
+        },
     }
 }
 
@@ -132,6 +137,12 @@ fn backends(
     request: &Request,
     executable: &Path,
 ) -> Result<(Vec<Ready>, Vec<Absent>), EngineError> {
+    if request.control_only {
+        // Under no sandbox's name: nothing of one is run.
+        let backend: Box<dyn Backend> = Box::new(Bare::default());
+        let subject = backend.detect().unwrap_or_default();
+        return Ok((vec![Ready { backend, subject, gating: true }], Vec::new()));
+    }
     let mut wanted: Vec<(Box<dyn Backend>, bool)> = Vec::new();
     for one in &request.backends {
         wanted.push((named(one, executable, &request.without)?, true));

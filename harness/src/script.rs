@@ -17,7 +17,7 @@ use sandproof_scenarios::{RoomPath, Step};
 use crate::arm::{Bench, disturbance, never};
 use crate::channel::Folder;
 use crate::denial;
-use crate::evidence::{Attempted, Disturbance, Start};
+use crate::evidence::{Attempted, Disturbance, End, Start};
 use crate::photo::CHANNEL;
 use crate::session::{self, Finished, Session};
 use crate::world::World;
@@ -50,7 +50,7 @@ pub struct Ran {
 }
 
 /// Plays the steps of one arm.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct Script<'a> {
     bench: &'a Bench<'a>,
     launch: &'a Launch,
@@ -60,6 +60,7 @@ pub struct Script<'a> {
     session: Option<Session<'a>>,
     starts: u32,
     names: Names,
+    look: &'a dyn Fn(),
     ran: Ran,
 }
 
@@ -67,13 +68,15 @@ pub struct Script<'a> {
 struct Stop;
 
 impl<'a> Script<'a> {
-    /// Prepares; nothing is started yet.
+    /// Prepares; nothing is started yet. `look` is called when the route is over, before what must
+    /// still work: a subject could undo what it let happen.
     #[must_use]
     pub fn new(
         bench: &'a Bench<'a>,
         launch: &'a Launch,
         world: &'a World,
         deadline: Instant,
+        look: &'a dyn Fn(),
     ) -> Self {
         let ran = Ran {
             start: Start::Hung,
@@ -90,7 +93,7 @@ impl<'a> Script<'a> {
         };
         let names = Names::of(world);
         let (terminal, session) = (None, None);
-        Self { bench, launch, world, deadline, terminal, session, starts: 0, names, ran }
+        Self { bench, launch, world, deadline, terminal, session, starts: 0, names, look, ran }
     }
 
     /// Starts the subject and plays the route, then what must still work.
@@ -105,14 +108,28 @@ impl<'a> Script<'a> {
             let finished =
                 if self.ran.disturbed.is_some() { session.kill() } else { session.finish() };
             self.note(&finished);
+            self.judge_end(&finished);
         }
         self.ran
+    }
+
+    /// A subject ends by itself, in time, and with the status of its command.
+    fn judge_end(&mut self, finished: &Finished) {
+        let wrong = match finished.end {
+            _ if finished.late => Some(Disturbance::Deadline),
+            Some(End::Exited(0)) => None,
+            end => Some(Disturbance::ProbeDied(end)),
+        };
+        if let Some(wrong) = wrong {
+            self.ran.disturbed.get_or_insert(wrong);
+        }
     }
 
     fn play_all(&mut self, steps: &[Step], still_works: &[Step]) -> Result<(), Stop> {
         self.start()?;
         self.play(steps)?;
         self.order(Ask::End)?;
+        (self.look)();
         if still_works.is_empty() {
             return Ok(());
         }
@@ -129,6 +146,9 @@ impl<'a> Script<'a> {
             Ok((session, hello)) => {
                 self.session = Some(session);
                 self.ran.start = Start::Ran;
+                if let Some(uid) = crate::whose::other_user(&hello, self.bench.supervisor.pid()) {
+                    self.ran.disturbed.get_or_insert(Disturbance::OtherUser(uid));
+                }
                 self.ran.hello.get_or_insert(hello);
                 self.order(Ask::Begin)
             }
@@ -189,6 +209,7 @@ impl<'a> Script<'a> {
         if let Some(session) = self.session.take() {
             let finished = session.finish();
             self.note(&finished);
+            self.judge_end(&finished);
         }
         self.start()
     }

@@ -69,6 +69,8 @@ pub struct Finished {
     pub end: Option<End>,
     /// Processes it left behind.
     pub leftovers: Vec<String>,
+    /// It did not end by itself in time.
+    pub late: bool,
     /// What it said on stderr, then whatever on stdout was no protocol line.
     pub said: String,
 }
@@ -131,17 +133,15 @@ impl<'a> Session<'a> {
 
     /// Lets the probe end, and waits for the whole tree.
     pub fn finish(mut self) -> Finished {
-        if self.ask(Ask::Bye).is_err() {
-            return self.kill();
-        }
+        let asked = self.ask(Ask::Bye);
         self.to = None;
-        loop {
-            if let Some(finished) = self.ended.take() {
-                return finished;
-            }
-            if self.listen().is_err() {
-                return self.kill();
-            }
+        let mut waiting = matches!(asked, Ok(_) | Err(Gone::Ended(_)));
+        while waiting && self.ended.is_none() {
+            waiting = self.listen().is_ok();
+        }
+        match self.ended.take() {
+            Some(finished) => finished,
+            None => Finished { late: true, ..self.kill() },
         }
     }
 
@@ -293,7 +293,7 @@ impl<'a> Session<'a> {
         self.drain();
         let Event::Ended { code, signal, leftovers } = event else { return };
         let end = code.map(End::Exited).or(signal.map(End::Signalled));
-        self.ended = Some(Finished { end, leftovers, said: self.said() });
+        self.ended = Some(Finished { end, leftovers, late: false, said: self.said() });
     }
 
     fn drain(&mut self) {
@@ -310,6 +310,7 @@ impl<'a> Session<'a> {
         }
         let mut said = String::from_utf8_lossy(self.errors.all()).into_owned();
         said.push_str(&String::from_utf8_lossy(self.from.noise_so_far()));
+        said.push_str(&String::from_utf8_lossy(self.from.all()));
         said
     }
 }

@@ -122,6 +122,8 @@ impl Drop for Victim {
 pub fn main() -> i32 {
     let secret = std::env::var("VICTIM_SECRET").unwrap_or_default().into_bytes();
     let mut output = io::stdout().lock();
+    // Root's capabilities protect a process from those who have fewer; a sandbox must do it alone.
+    sandproof_probes::sys::drop_capabilities();
     sandproof_probes::sys::allow_any_tracer();
     let all = SigSet::all();
     if all.thread_block().is_err() {

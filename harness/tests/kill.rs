@@ -72,7 +72,6 @@ fn within(time: Duration, mut done: impl FnMut() -> bool) -> bool {
     done()
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_process_no_mount_and_no_file() {
     let place = Place::new("kill");

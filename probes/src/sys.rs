@@ -274,6 +274,20 @@ pub fn set_pdeathsig(signal: Option<nix::sys::signal::Signal>) -> io::Result<()>
     linux_only(signal)
 }
 
+/// Gives up every capability of this thread.
+#[cfg(target_os = "linux")]
+pub fn drop_capabilities() {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    // Giving up is always allowed.
+    let _ = set_capabilities(None, sets);
+}
+
+/// Other systems have no capabilities.
+#[cfg(not(target_os = "linux"))]
+pub fn drop_capabilities() {}
+
 /// Lets any process of the same user trace this one where Yama forbids it by default, so that a
 /// denial is the sandbox's own.
 #[cfg(target_os = "linux")]

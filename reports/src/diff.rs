@@ -109,11 +109,12 @@ impl Diff {
         }
     }
 
-    /// 1 when a cell regressed, when nothing could be compared, or when the new run did not come to
+    /// 1 when a cell regressed or is no longer judged, when nothing could be compared, or when the new run did not come to
     /// its end (what it did not reach may have regressed); else 0.
     #[must_use]
     pub fn exit_code(&self) -> i32 {
-        i32::from(!self.regressed.is_empty() || self.compared == 0 || self.cut_short)
+        let silent = self.silenced > 0;
+        i32::from(!self.regressed.is_empty() || silent || self.compared == 0 || self.cut_short)
     }
 
     /// The difference as text for a terminal; the last line counts it.

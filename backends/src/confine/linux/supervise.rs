@@ -43,6 +43,9 @@ pub(super) fn run(inside: &Inside, signals: &SigSet) -> Result<Ended, Refusal> {
         std::process::exit(status)
     };
     drop(tell);
+    // The environment policy is the command's: what this process was started with must not be read
+    // out of it. Where it fails, Landlock keeps the command from looking.
+    let _ = sandproof_probes::sys::set_dumpable(false);
     let status = watch(child, inside.tty, &strangers);
     let mut text = String::new();
     if status != 0 {
