@@ -7,7 +7,7 @@ use crate::files::Source;
 use crate::finding::Finding;
 
 /// Homes that stand for anybody's.
-const ANYBODY: [&str; 3] = ["user", "you", "*"];
+const ANYBODY: [&str; 4] = ["user", "you", "me", "*"];
 
 /// What to look for.
 #[derive(Debug)]

@@ -34,17 +34,17 @@ impl Folders for Mac {
 
 fn rules(profile: Profile) -> Rules {
     let around = Surroundings {
-        workspace: "/Homes/me/work".into(),
-        home: "/Homes/me".into(),
-        grok_home: "/Homes/me/.grok".into(),
+        workspace: "/Users/me/work".into(),
+        home: "/Users/me".into(),
+        grok_home: "/Users/me/.grok".into(),
         tmpdir: Some("/private/var/folders/t".into()),
-        cwd: "/Homes/me/work".into(),
+        cwd: "/Users/me/work".into(),
     };
     Rules {
         grants: grants::of(profile, &around, &Mac),
-        deny: vec!["/Homes/me/work/a/secret".into(), "/tmp/secret".into()],
-        deny_globs: vec!["/Homes/me/work/**/*.pem".into()],
-        protect: vec!["/Homes/me/.grok/hooks".into()],
+        deny: vec!["/Users/me/work/a/secret".into(), "/tmp/secret".into()],
+        deny_globs: vec!["/Users/me/work/**/*.pem".into()],
+        protect: vec!["/Users/me/.grok/hooks".into()],
         network: profile.network(),
     }
 }
