@@ -209,7 +209,7 @@ mod tests {
     #[case::mended(Verdict::Fail, Verdict::Pass, "repaired", 0)]
     #[case::waived(Verdict::Fail, Verdict::KnownFail, "repaired", 0)]
     #[case::weaker(Verdict::Pass, Verdict::BestEffort, "changed", 0)]
-    #[case::skipped(Verdict::Pass, Verdict::Skip, "changed", 0)]
+    #[case::skipped(Verdict::Pass, Verdict::Skip, "changed", 1)]
     #[case::otherwise_red(Verdict::Fail, Verdict::Inconclusive, "changed", 0)]
     fn one_cell(#[case] old: Verdict, #[case] new: Verdict, #[case] list: &str, #[case] code: i32) {
         let diff = pair(old, new);
