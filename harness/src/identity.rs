@@ -7,8 +7,8 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use nix::unistd::{Gid, User, getgrouplist, setgid, setgroups, setuid};
-use sandproof_probes::sys;
+use nix::unistd::User;
+use sandproof_probes::{account, sys};
 
 use crate::engine::{EngineError, Event};
 use crate::request::Request;
@@ -151,8 +151,7 @@ impl Drop for Executable {
 }
 
 fn engine_command(executable: &Path, user: &User, own: &Path) -> io::Result<Command> {
-    let name = std::ffi::CString::new(user.name.as_str())?;
-    let groups: Vec<Gid> = getgrouplist(&name, user.gid)?;
+    let groups = account::groups(&user.name, user.gid)?;
     let (uid, gid) = (user.uid, user.gid);
     let mut command = Command::new(executable);
     command.arg(ARGUMENT).env_clear().current_dir("/");
@@ -162,9 +161,7 @@ fn engine_command(executable: &Path, user: &User, own: &Path) -> io::Result<Comm
     command.env("HOME", own).env("USER", &user.name);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     sys::before_exec(&mut command, move || {
-        setgroups(&groups)?;
-        setgid(gid)?;
-        setuid(uid)?;
+        account::become_user(&groups, gid, uid)?;
         sys::set_pdeathsig(Some(nix::sys::signal::Signal::SIGKILL))?;
         sys::close_on_exec_from(3);
         Ok(())

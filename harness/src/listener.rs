@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -23,7 +23,7 @@ const WORDS_LIMIT: usize = 64 * 1024;
 pub struct Listener {
     endpoint: Endpoint,
     calls: Arc<Mutex<Vec<Vec<u8>>>>,
-    stop: Option<OwnedFd>,
+    stop: Option<io::PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,7 +42,7 @@ impl Listener {
     /// As `bind(2)`.
     pub fn open(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<Self> {
         let (socket, endpoint) = bind(spec, rooms)?;
-        let (stop_reader, stop_writer) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
+        let (stop_reader, stop_writer) = io::pipe()?;
         let calls = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&calls);
         let thread = std::thread::spawn(move || serve(&socket, &stop_reader, &sink));
@@ -184,7 +184,7 @@ fn hear(stream: &mut (impl io::Read + io::Write)) -> Vec<u8> {
 }
 
 /// Until told to stop, and then until the queue is empty.
-fn serve(socket: &Socket, stop: &OwnedFd, calls: &Mutex<Vec<Vec<u8>>>) {
+fn serve(socket: &Socket, stop: &io::PipeReader, calls: &Mutex<Vec<Vec<u8>>>) {
     loop {
         let mut fds = [
             PollFd::new(socket.fd(), PollFlags::POLLIN),

@@ -5,8 +5,6 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use nix::fcntl::OFlag;
-use nix::unistd::pipe2;
 use sandproof_probes::wire::{Answer, Ask, Hello, Reply, Request, VERSION};
 use sandproof_probes::{Attempt, Observation};
 
@@ -161,9 +159,9 @@ impl<'a> Session<'a> {
     }
 
     fn launch(supervisor: &'a Supervisor, start: Start<'_>) -> io::Result<Self> {
-        let (stdin, to) = pipe2(OFlag::O_CLOEXEC)?;
-        let (from, stdout) = pipe2(OFlag::O_CLOEXEC)?;
-        let (errors, stderr) = pipe2(OFlag::O_CLOEXEC)?;
+        let (stdin, to) = io::pipe()?;
+        let (from, stdout) = io::pipe()?;
+        let (errors, stderr) = io::pipe()?;
         let order = Order::Start {
             argv: start.argv,
             env: start.env,
@@ -176,9 +174,9 @@ impl<'a> Session<'a> {
         fds.extend(start.terminal);
         let mut session = Self {
             supervisor,
-            to: Some(to.into()),
-            from: Input::new(from)?,
-            errors: Input::new(errors)?,
+            to: Some(OwnedFd::from(to).into()),
+            from: Input::new(from.into())?,
+            errors: Input::new(errors.into())?,
             folder: Some(start.folder),
             nonce: start.nonces[0].clone(),
             seq: 1,

@@ -32,6 +32,18 @@ pub const MAX_FDS: usize = 64;
 /// Longer messages are not sent; a socket's buffer takes no more, and environments are small.
 const MAX_MESSAGE: usize = 128 * 1024;
 
+/// A peer that is gone is an error, no signal.
+#[cfg(target_os = "linux")]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+
+/// Received descriptors are not inherited by mistake.
+#[cfg(target_os = "linux")]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSE_ON_EXEC: RecvFlags = RecvFlags::empty();
+
 /// What a worker tells its supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -157,7 +169,7 @@ fn send<T: Serialize>(
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(io::Error::other(format!("more than {MAX_FDS} descriptors")));
     }
-    let flags = SendFlags::NOSIGNAL;
+    let flags = NO_SIGNAL;
     rustix::io::retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, flags))?;
     Ok(())
 }
@@ -171,7 +183,7 @@ fn receive<T: for<'de> Deserialize<'de>>(
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let length = loop {
         let mut slices = [IoSliceMut::new(&mut bytes)];
-        match recvmsg(socket, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC) {
+        match recvmsg(socket, &mut slices, &mut control, CLOSE_ON_EXEC) {
             Err(rustix::io::Errno::INTR) => {}
             other => break other?.bytes,
         }

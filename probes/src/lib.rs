@@ -4,6 +4,7 @@
 //! [`wire`], the probe performs it by direct system calls and answers with an [`Observation`].
 
 pub mod ability;
+pub mod account;
 pub mod attempt;
 pub mod errno;
 pub mod observation;

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd as _;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
