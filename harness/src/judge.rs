@@ -70,6 +70,9 @@ fn effects(standing: &Standing, evidence: &Evidence) -> Judgement {
     if let Some(dud) = dud_control(control) {
         return dud;
     }
+    if control.clauses.is_empty() || control.clauses.len() != subject.clauses.len() {
+        return inconclusive("no-effect", "not every effect was looked at".into());
+    }
     if let Some(not_started) = not_started(subject) {
         return not_started;
     }
@@ -147,6 +150,9 @@ fn settle(standing: &Standing, broken: Option<String>, residue: &[String]) -> Ju
             fail(Detail::Residue, "residue", residue.join("; "))
         }
         (Standing::BestEffort(reason), None) if !residue.is_empty() => {
+            best_effort(format!("{reason} (left behind: {})", residue.join("; ")))
+        }
+        (Standing::BestEffort(reason), Some(_)) if !residue.is_empty() => {
             best_effort(format!("{reason} (left behind: {})", residue.join("; ")))
         }
         (Standing::BestEffort(reason), Some(_)) => best_effort(reason.clone()),

@@ -73,8 +73,7 @@ fn show(
         }
     }
     for one in absent {
-        let how = if one.named { "not ready" } else { "not installed" };
-        say(&format!("{how}: {}: {}\n  {}", one.backend, one.why, one.mend));
+        say(&format!("not ready: {}: {}\n  {}", one.backend, one.why, one.mend));
     }
     let missing = absent.iter().any(|one| one.named || arguments.require.contains(&one.backend));
     if journal.records.is_empty() {

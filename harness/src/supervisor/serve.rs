@@ -56,6 +56,8 @@ fn serve() -> io::Result<()> {
 fn serve_orders(children: &Children) -> io::Result<()> {
     // High numbers: a scenario may want any low one for a descriptor that is inherited.
     let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), HIGH)?;
+    // Elsewhere there is none, and a subject's group is all that can be killed.
+    #[cfg(target_os = "linux")]
     sys::set_child_subreaper(true)?;
     loop {
         let (order, fds) = receive::<Order>(socket.as_fd())?;
@@ -124,7 +126,9 @@ fn start(
         if let Some(tty) = &tty {
             sys::controlling_terminal(tty)?;
         }
-        sys::set_pdeathsig(Some(Signal::SIGKILL))
+        #[cfg(target_os = "linux")]
+        sys::set_pdeathsig(Some(Signal::SIGKILL))?;
+        Ok(())
     });
     // Placed here and not in the child, where a number may belong to the pipe that tells of a
     // failed exec.
