@@ -6,6 +6,8 @@ use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
 use nix::fcntl::{Flock, FlockArg};
 
@@ -16,8 +18,12 @@ pub struct ArenaRoot {
     lock_path: PathBuf,
     executable: PathBuf,
     keep: bool,
+    janitor: Option<(Sender<PathBuf>, JoinHandle<Vec<PathBuf>>)>,
     _lock: Flock<File>,
 }
+
+/// Stack of threads that descend into what a hostile command made: folders thousands deep.
+pub const STACK: usize = 256 * 1024 * 1024;
 
 /// Why there is no place for arenas.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +67,27 @@ impl ArenaRoot {
         let path = base.join(name);
         make_folder(&path, 0o700).map_err(wrap)?;
         let executable = copy_executable(executable, &path).map_err(wrap)?;
-        Ok(Self { path, lock_path, executable, keep, _lock: lock })
+        let (sender, receiver) = channel::<PathBuf>();
+        let janitor = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || receiver.iter().filter(|arena| !remove_tree(arena)).collect::<Vec<_>>());
+        let janitor = Some((sender, janitor.map_err(wrap)?));
+        Ok(Self { path, lock_path, executable, keep, janitor, _lock: lock })
+    }
+
+    /// Removes an arena that is no longer needed, beside the run.
+    pub fn discard(&self, arena: PathBuf) {
+        if let Some((janitor, _)) = self.janitor.as_ref().filter(|_| !self.keep) {
+            // It ends only when this root is dropped, which removes everything.
+            let _ = janitor.send(arena);
+        }
+    }
+
+    /// Waits until every discarded arena is gone; answers those that cannot be removed.
+    pub fn tidy(&mut self) -> Vec<PathBuf> {
+        let Some((sender, janitor)) = self.janitor.take() else { return Vec::new() };
+        drop(sender);
+        janitor.join().unwrap_or_default()
     }
 
     /// Where arena number `n` goes.
@@ -85,6 +111,7 @@ impl ArenaRoot {
 
 impl Drop for ArenaRoot {
     fn drop(&mut self) {
+        self.tidy();
         if self.keep {
             return;
         }
@@ -167,13 +194,13 @@ fn sweep(base: &Path) {
     }
 }
 
-/// Removes a tree even where a subject left folders without permissions.
-pub fn remove_tree(path: &Path) {
-    if fs::remove_dir_all(path).is_ok() || !path.exists() {
-        return;
+/// Removes a tree even where a subject left folders without permissions; false when it cannot.
+pub fn remove_tree(path: &Path) -> bool {
+    if fs::remove_dir_all(path).is_ok() || path.symlink_metadata().is_err() {
+        return true;
     }
     open_up(path);
-    let _ = fs::remove_dir_all(path);
+    fs::remove_dir_all(path).is_ok()
 }
 
 fn open_up(path: &Path) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use sandproof_backends::{Backend, Express, Launch, ReceiptItem, Unsupported};
 use sandproof_probes::wire::{Hello, PROBE_ARGUMENT};
-use sandproof_scenarios::{Fixture, Profile, Route, Scenario};
+use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario};
 
 use crate::arena_root::{ArenaRoot, remove_tree};
 use crate::evidence::{Arm, Attempted, Clause, Disturbance, End, Start};
@@ -108,7 +108,7 @@ pub enum ArmError {
 pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let begin = Instant::now();
     let arena = bench.root.arena(bench.counter.fetch_add(1, Ordering::Relaxed));
-    let guard = ArenaGuard { path: arena.clone(), keep: bench.keep };
+    let guard = ArenaGuard { path: arena.clone(), root: bench.root, keep: bench.keep };
     let words = words(bench.seed, plan);
     let mut world = World::build(&arena, plan.given, words, bench.root.executable())
         .map_err(|error| ArmError::Harness(error.to_string()))?;
@@ -117,7 +117,13 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let known_left = existing(&plan.backend.leaves(&world.rooms));
     let before = photograph(&world)?;
     let between = RefCell::new(None);
-    let look = || drop(between.replace(Some(photograph(&world))));
+    // What must work is not undone by who lets it work.
+    let effects = plan.scenario.expect == Expectation::Then;
+    let look = || {
+        if effects {
+            drop(between.replace(Some(photograph(&world))));
+        }
+    };
     let mut script = Script::new(bench, &launch, &world, begin + bench.timeout, &look);
     script.run(&plan.route.1.steps, &plan.scenario.still_works);
     let ran = script.end();
@@ -187,16 +193,11 @@ fn outcome(
     ran: crate::script::Ran,
     looked: Looked,
     launch: Launch,
-    guard: ArenaGuard,
+    guard: ArenaGuard<'_>,
 ) -> Outcome {
     let kept = guard.keep.then(|| guard.path.clone());
     let arena = format!("{}/", guard.path.display());
-    let path = guard.path.clone();
     drop(guard);
-    let mut left = looked.left;
-    if kept.is_none() && path.symlink_metadata().is_ok() {
-        left.push(format!("{} cannot be removed, it is", path.display()));
-    }
     Outcome {
         arm: Arm {
             start: ran.start,
@@ -209,7 +210,7 @@ fn outcome(
         },
         changes: looked.changes,
         calls: looked.calls,
-        left,
+        left: looked.left,
         layer: ran.layer,
         receipt: launch.receipt.into_iter().map(|item| by_room(item, &arena)).collect(),
         hello: ran.hello,
@@ -229,16 +230,15 @@ fn by_room(item: ReceiptItem, arena: &str) -> ReceiptItem {
 }
 
 /// Removes an arena when its arm is over, also when it failed.
-struct ArenaGuard {
+struct ArenaGuard<'a> {
     path: PathBuf,
+    root: &'a ArenaRoot,
     keep: bool,
 }
 
-impl Drop for ArenaGuard {
+impl Drop for ArenaGuard<'_> {
     fn drop(&mut self) {
-        if !self.keep {
-            remove_tree(&self.path);
-        }
+        self.root.discard(std::mem::take(&mut self.path));
     }
 }
 

@@ -14,13 +14,10 @@ use sandproof_reports::{Header, Reason, Record, Verdict};
 use sandproof_scenarios::Scenario;
 use serde::{Deserialize, Serialize};
 
-use crate::arena_root::{ArenaRoot, PlaceError, base};
+use crate::arena_root::{ArenaRoot, PlaceError, STACK, base};
 use crate::arm::Bench;
 use crate::plan::{self, Cell, Ready, Selection};
 use crate::supervisor::Supervisor;
-
-/// Stack of a worker.
-const STACK: usize = 256 * 1024 * 1024;
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -166,7 +163,6 @@ pub fn run(
                 sender: sender.clone(),
             };
             let queue = &queue;
-            // A hostile command can make folders thousands deep, and photographs descend into them.
             let thread = std::thread::Builder::new().stack_size(STACK);
             let spawned = thread.spawn_scoped(scope, move || worker.run(queue));
             if let Err(error) = spawned {

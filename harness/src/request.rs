@@ -72,7 +72,7 @@ pub enum Wanted {
 pub fn carry_out(request: &Request, sink: &mut dyn FnMut(Event)) -> Result<(), EngineError> {
     let scenarios = scenarios(request)?;
     let settings = settings(request);
-    let root = engine::arena_root(&settings)?;
+    let mut root = engine::arena_root(&settings)?;
     let host = Host::measure(root.executable());
     let (backends, absent) = backends(request, root.executable())?;
     let user = provenance::user_name();
@@ -91,7 +91,11 @@ pub fn carry_out(request: &Request, sink: &mut dyn FnMut(Event)) -> Result<(), E
         base_env: base_env(&user),
         user,
     };
-    engine::run(&root, &settings, work, sink)
+    engine::run(&root, &settings, work, sink)?;
+    for arena in root.tidy() {
+        sink(Event::Note(format!("an arena cannot be removed: {}", arena.display())));
+    }
+    Ok(())
 }
 
 fn scenarios(request: &Request) -> Result<Vec<Scenario>, EngineError> {

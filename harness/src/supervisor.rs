@@ -30,7 +30,7 @@ pub const ARGUMENT: &str = "supervise";
 pub const MAX_FDS: usize = 64;
 
 /// Longer messages are not sent; a socket's buffer takes no more, and environments are small.
-const MAX_MESSAGE: usize = 128 * 1024;
+const MAX_MESSAGE: usize = 96 * 1024;
 
 /// A peer that is gone is an error, no signal.
 #[cfg(target_os = "linux")]
@@ -162,7 +162,7 @@ fn send<T: Serialize>(
 ) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     if bytes.len() > MAX_MESSAGE {
-        return Err(io::Error::other("a command line with environment of more than 128 KiB"));
+        return Err(io::Error::other("a command line with environment of more than 96 KiB"));
     }
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);

@@ -86,11 +86,13 @@ fn wait(fds: &mut [PollFd<'_>], time: Option<Duration>) -> io::Result<()> {
 /// while others end, so nothing waits for long before looking again.
 pub(super) fn kill_tree(watch: &Children) -> io::Result<()> {
     loop {
-        for pid in children() {
-            let _ = kill(pid, Signal::SIGKILL);
-        }
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::StillAlive) => drop(watch.wait(None, Some(Duration::from_millis(10)))?),
+            Ok(WaitStatus::StillAlive) => {
+                for pid in children() {
+                    let _ = kill(pid, Signal::SIGKILL);
+                }
+                watch.wait(None, Some(Duration::from_millis(10)))?;
+            }
             Ok(_) | Err(Errno::EINTR) => {}
             Err(Errno::ECHILD) => return Ok(()),
             Err(errno) => return Err(errno.into()),
