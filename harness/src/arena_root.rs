@@ -152,7 +152,7 @@ fn usable(path: &Path) -> Result<PathBuf, PlaceError> {
     if canonical.to_str().is_none() {
         return Err(wrap(io::Error::other("its name is not UTF-8")));
     }
-    let trial = canonical.join(format!(".trial-{}", std::process::id()));
+    let trial = canonical.join(format!(".trial-{:016x}", crate::rng::fresh_seed()));
     fs::write(&trial, b"").and_then(|()| fs::remove_file(&trial)).map_err(wrap)?;
     Ok(canonical)
 }

@@ -126,7 +126,19 @@ fn own_place(place: &Path, user: &User) -> io::Result<PathBuf> {
     fs::create_dir_all(&own)?;
     chown(&own, Some(user.uid.as_raw()), Some(user.gid.as_raw()))?;
     fs::set_permissions(&own, fs::Permissions::from_mode(0o700))?;
+    sweep(&own);
     Ok(own)
+}
+
+/// Removes the copies that killed runs left: those whose process is gone.
+fn sweep(own: &Path) {
+    for item in fs::read_dir(own).into_iter().flatten().flatten() {
+        let name = item.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("engine-")?.split('-').next());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = fs::remove_file(item.path());
+        }
+    }
 }
 
 /// A copy of sandproof that the account may read, removed when dropped.
