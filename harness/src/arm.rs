@@ -207,6 +207,7 @@ fn outcome(
             clauses: looked.clauses,
             residue: Vec::new(),
             unseen: Vec::new(),
+            unconfined: false,
         },
         changes: looked.changes,
         calls: looked.calls,

@@ -8,7 +8,7 @@ use sandproof_backends::host::PLATFORM;
 use sandproof_backends::{Backend, Express};
 use sandproof_reports::{Arms, Detail, Reason, Record, Verdict};
 use sandproof_scenarios::effect::StartEffect;
-use sandproof_scenarios::{Expectation, Profile, Route, Scenario, Step};
+use sandproof_scenarios::{Expectation, Network, Profile, Route, Scenario, Step};
 
 use crate::arm::{self, ArmError, Bench, Outcome, Plan};
 use crate::evidence::{Arm, Attemptance, Attempted, End, Evidence, Start};
@@ -135,6 +135,7 @@ fn judged(record: Record, cell: &Cell<'_>, ready: &Ready, arms: AllArms<'_>) -> 
     let mut subject = arms.subject.arm.clone();
     subject.residue = residue(cell, &arms.subject, arms.control);
     subject.unseen = unseen(cell, &arms.subject, arms.control);
+    subject.unconfined = confines(cell) && unconfined(&arms.subject, arms.control);
     let evidence = Evidence {
         control: arms.control.arm.clone(),
         subject,
@@ -195,6 +196,28 @@ fn residue(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String>
     let changed = subject.changes.iter().filter(|(path, change)| unexplained(path, &change.how));
     let changed = changed.map(|(path, change)| format!("{} {}", path.display(), change.how));
     changed.chain(subject.left.iter().map(|what| format!("{what} left behind"))).collect()
+}
+
+/// True when the policy asks for more than its launcher can do before the command starts, as an
+/// environment or closed descriptors are.
+fn confines(cell: &Cell<'_>) -> bool {
+    let policy = &cell.scenario.policy;
+    cell.profile != Profile::Off
+        || !policy.deny.is_empty()
+        || !policy.protect.is_empty()
+        || policy.network == Some(Network::Blocked)
+}
+
+/// True when the command has no filter, no new privileges to lose, and the namespaces and
+/// capabilities of the control arm: whatever was claimed, no sandbox is there. Where the probe can
+/// measure none of this, nothing is said.
+fn unconfined(subject: &Outcome, control: &Outcome) -> bool {
+    let (Some(here), Some(there)) = (&subject.hello, &control.hello) else { return false };
+    !here.namespaces.is_empty()
+        && here.namespaces == there.namespaces
+        && here.capabilities == there.capabilities
+        && here.no_new_privs == there.no_new_privs
+        && here.seccomp == there.seccomp
 }
 
 /// What the control arm changed, what must work here too, and what did not change here although

@@ -30,6 +30,8 @@ pub struct Arm {
     pub residue: Vec<String>,
     /// What attempts claim to have done and nobody sees from outside.
     pub unseen: Vec<String>,
+    /// Nothing confines the command: measured inside, it is as in the control arm.
+    pub unconfined: bool,
 }
 
 /// Whether the command ran.

@@ -89,6 +89,10 @@ fn effects(standing: &Standing, evidence: &Evidence) -> Judgement {
     if let Some(what) = overblocked.or_else(|| unseen(subject)) {
         return fail(Detail::Overblock, "overblock", what);
     }
+    if broken.is_none() && subject.unconfined {
+        let text = "a sandbox was claimed, and none is active: the effect held for another reason";
+        return fail(Detail::Started, "no-sandbox", text.into());
+    }
     settle(standing, broken, &subject.residue)
 }
 

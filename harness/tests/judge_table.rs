@@ -31,6 +31,7 @@ fn ran(clauses: &[Option<bool>]) -> Arm {
         clauses: clauses.iter().map(|held| clause(*held)).collect(),
         residue: vec![],
         unseen: vec![],
+        unconfined: false,
     }
 }
 
@@ -65,6 +66,8 @@ fn cell(control: Arm, subject: Arm, twin: Option<Arm>) -> Evidence {
 #[case::one_of_two("one of two", ran(&[Some(true), Some(false)]), Verdict::Fail, Some(Detail::Escape))]
 #[case::overblock("overblock", Arm { still_works: vec![denied()], ..held() }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::residue("residue", Arm { residue: vec!["work/x appeared".into()], ..held() }, Verdict::Fail, Some(Detail::Residue))]
+#[case::no_sandbox("no sandbox", Arm { unconfined: true, ..held() }, Verdict::Fail, Some(Detail::Started))]
+#[case::escape_without_sandbox("escape, no sandbox", Arm { unconfined: true, ..attacked() }, Verdict::Fail, Some(Detail::Escape))]
 #[case::claimed_only("claimed only", Arm { unseen: vec!["work/x".into()], ..held() }, Verdict::Fail, Some(Detail::Overblock))]
 #[case::deadline("deadline", Arm { disturbed: Some(Disturbance::Deadline), ..held() }, Verdict::Inconclusive, None)]
 #[case::died("died", Arm { disturbed: Some(Disturbance::ProbeDied(None)), ..held() }, Verdict::Inconclusive, None)]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::SigSet;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use sandproof_probes::sys;
@@ -127,7 +127,7 @@ fn start(
             sys::controlling_terminal(tty)?;
         }
         #[cfg(target_os = "linux")]
-        sys::set_pdeathsig(Some(Signal::SIGKILL))?;
+        sys::set_pdeathsig(Some(nix::sys::signal::Signal::SIGKILL))?;
         Ok(())
     });
     // Placed here and not in the child, where a number may belong to the pipe that tells of a
