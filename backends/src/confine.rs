@@ -29,6 +29,7 @@ mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
 pub mod metadata;
+pub mod mutant;
 pub mod plan;
 pub mod refusal;
 pub mod resolve;
@@ -77,6 +78,8 @@ fn misread(error: &clap::Error) -> i32 {
 
 /// Plans and carries out.
 fn start(args: &Args) -> Result<i32, Refusal> {
+    #[cfg(feature = "mutants")]
+    mutant::switch_on(&args.mutants);
     #[cfg(target_os = "linux")]
     if let Some(stage) = args.stage {
         return linux::resume(stage);

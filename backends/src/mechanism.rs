@@ -3,6 +3,8 @@
 mod alone;
 mod line;
 mod needs;
+#[cfg(feature = "mutants")]
+mod weakened;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,6 +18,8 @@ use crate::identify::sha256;
 use crate::{Backend, Launch, NotReady, Subject, Unsupported};
 pub use alone::Alone;
 use line::Line;
+#[cfg(feature = "mutants")]
+pub use weakened::Weakened;
 
 /// All backends of this module; `exe` is sandproof's own executable.
 #[must_use]

@@ -27,6 +27,10 @@ pub fn products() -> Vec<Box<dyn Backend>> {
 /// The backend of this name, liars included.
 #[must_use]
 pub fn by_name(name: &str, exe: &Path) -> Option<Box<dyn Backend>> {
+    #[cfg(feature = "mutants")]
+    if let Some(weakened) = mechanism::Weakened::by_name(name, exe) {
+        return Some(Box::new(weakened));
+    }
     all(exe).into_iter().chain(liars(exe)).find(|backend| backend.name() == name)
 }
 

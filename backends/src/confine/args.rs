@@ -72,6 +72,11 @@ pub struct Args {
     #[arg(long)]
     pub explain: bool,
 
+    /// Be this weakened variant.
+    #[cfg(feature = "mutants")]
+    #[arg(long = "mutant", value_name = "MUTANT", hide = true)]
+    pub mutants: Vec<super::mutant::Mutant>,
+
     /// Go on inside bwrap, as this descriptor says.
     #[arg(long, value_name = "N", hide = true)]
     pub stage: Option<i32>,

@@ -8,6 +8,7 @@ use std::path::Path;
 use sandproof_scenarios::policy::{EnvPolicy, Inherit};
 use serde::{Deserialize, Serialize};
 
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 
 /// The variables of the core, compared without case.
@@ -49,9 +50,14 @@ impl Environment {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         let based = text.filter(|(name, _)| inherited(policy.inherit, name));
-        let mut kept: BTreeMap<String, String> =
-            based.filter(|(name, _)| !any_matches(&policy.exclude, name)).collect();
-        kept.extend(policy.set.clone());
+        let mut kept: BTreeMap<String, String> = based
+            .filter(|(name, _)| {
+                !any_matches(&policy.exclude, name) || mutant::on(Mutant::EnvExcludeIgnored)
+            })
+            .collect();
+        if !mutant::on(Mutant::EnvSetIgnored) {
+            kept.extend(policy.set.clone());
+        }
         if !policy.include_only.is_empty() {
             kept.retain(|name, _| any_matches(&policy.include_only, name));
         }

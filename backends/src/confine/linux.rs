@@ -23,6 +23,7 @@ use sandproof_scenarios::Network;
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
 use super::identity::Identity;
+use super::mutant::{self, Mutant};
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
@@ -160,7 +161,9 @@ fn inside(
         way: Way::Own,
         namespaces: Namespaces {
             mount: ability.mounts,
-            network: ability.network_namespace && plan.network == Network::Blocked,
+            network: ability.network_namespace
+                && plan.network == Network::Blocked
+                && !mutant::on(Mutant::NetworkNamespaceShared),
             network_optional: !args.strict_enforcement,
         },
         calls: if args.without.contains(&Mechanism::NewMountCalls) {

@@ -17,6 +17,8 @@ use super::inside::Inside;
 use super::stage::Stage;
 use super::{mounts, sys};
 use crate::confine::cover::{Cover, Kind};
+#[cfg(feature = "mutants")]
+use crate::confine::mutant;
 use crate::confine::refusal::Refusal;
 
 /// Where a trusted one lies; never looked up on `PATH`, where the workspace may come first.
@@ -88,6 +90,10 @@ fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
     let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
     arguments.words(["--"]);
     arguments.words.extend(own_command_line()?);
+    #[cfg(feature = "mutants")]
+    for mutant in mutant::all_on() {
+        arguments.words([String::from("--mutant"), mutant::name(mutant)]);
+    }
     arguments.words([String::from("--stage"), stage]);
     Ok(arguments)
 }

@@ -14,6 +14,7 @@ use seccompiler::{BpfProgram, apply_filter, sock_filter};
 
 use assemble::Jump;
 
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// `AUDIT_ARCH_*` of the architecture this program is built for.
@@ -83,10 +84,13 @@ impl Filter {
     /// # Errors
     /// The network part does not compile, or this architecture is not known.
     pub(super) fn build(network: Network) -> Result<Self, Refusal> {
-        let mut program = abi();
+        let mut program = if mutant::on(Mutant::ForeignAbiAllowed) { Vec::new() } else { abi() };
         program.extend(lockdown());
         match network {
             Network::Open => program.push(assemble::allow()),
+            Network::Blocked if mutant::on(Mutant::SocketFamiliesAllowed) => {
+                program.push(assemble::allow());
+            }
             Network::Blocked => program.extend(network::program()?),
         }
         Ok(Self { program })
