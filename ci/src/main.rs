@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod cfg;
+mod conformance;
 mod files;
 mod finding;
 mod floors;
@@ -46,6 +47,8 @@ enum Check {
     Cfg,
     /// Where code is unsafe.
     Unsafe,
+    /// The table of conformance of the reference sandbox is whole.
+    Conformance,
     /// Actions pinned by hash, read-only tokens.
     Workflows,
     /// Committed schemas equal those that `sandproof schema` prints.
@@ -92,6 +95,7 @@ fn run(root: &Path, check: &Check) -> Result<Vec<Finding>, CheckError> {
         Check::Floors => floors::check(root),
         Check::Cfg => cfg::check(root),
         Check::Unsafe => unsafes::check(root),
+        Check::Conformance => conformance::check(root),
         Check::Workflows => workflows::check(root),
         Check::Schemas { sandproof } => schemas::check(root, sandproof.as_deref()),
         Check::Userns { state } => userns::check(Path::new(userns::SWITCH), *state),
