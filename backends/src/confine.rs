@@ -35,6 +35,7 @@ pub mod refusal;
 pub mod resolve;
 pub mod sockets;
 pub mod sources;
+pub mod state;
 pub mod surroundings;
 
 use std::ffi::OsString;

@@ -61,7 +61,7 @@ pub(super) fn carry_out(
     if args.explain {
         return explain::print(&plan, &ability);
     }
-    plan.settle()?;
+    plan.settle(around)?;
     let wanted = wanted(&plan, around)?;
     // From here on the host is changed, and a signal must not keep that from being undone.
     let signals = supervise::hold_signals()?;
@@ -106,7 +106,7 @@ fn wanted(plan: &Plan, around: &Surroundings) -> Result<Wanted, Refusal> {
     Ok(Wanted {
         limited: plan.grants.limited,
         write: plan.grants.write.clone(),
-        freeze: with_links(&plan.freeze, &near)?,
+        freeze: with_links(&plan.frozen(), &near)?,
         mask: with_links(&plan.mask, &near)?,
     })
 }
@@ -116,8 +116,11 @@ fn covers(plan: &Plan, wanted: &Wanted, stubs: &mut Stubs) -> Result<Vec<Cover>,
     for path in &plan.mask {
         stubs.hold(path, Shape::File)?;
     }
-    for path in &plan.freeze {
+    for path in plan.freeze.iter().chain(&plan.state.folders) {
         stubs.hold(path, Shape::Folder)?;
+    }
+    for path in &plan.state.files {
+        stubs.hold(path, Shape::File)?;
     }
     let mut covers = cover::arrange(wanted);
     for cover in &mut covers {

@@ -27,13 +27,13 @@ pub(super) fn carry_out(
         ));
     }
     if !args.explain {
-        plan.settle()?;
+        plan.settle(around)?;
     }
     let near = std::slice::from_ref(&around.workspace);
     let mut deny = plan.mask.clone();
     deny.extend(links::others(&plan.mask, near)?);
-    let mut protect = plan.freeze.clone();
-    protect.extend(links::others(&plan.freeze, near)?);
+    let mut protect = plan.frozen();
+    protect.extend(links::others(&protect, near)?);
     plan.sources.recheck()?;
     let rules =
         Rules { grants: plan.grants, deny, deny_globs: plan.globs, protect, network: plan.network };

@@ -13,6 +13,7 @@ use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
 use super::sockets;
 use super::sources::Sources;
+use super::state::{self, State};
 use super::surroundings::{self, Surroundings};
 use crate::glob::{GlobError, GlobSet, Limits};
 
@@ -30,6 +31,8 @@ pub struct Plan {
     pub globs: Vec<String>,
     /// Paths read but not written; they need not exist yet.
     pub freeze: Vec<PathBuf>,
+    /// Settings, log and records of the sandbox, once settled: read but not written.
+    pub state: State,
     /// Where hook sources are protected, if they are.
     pub grok_home: Option<PathBuf>,
     /// The hook sources, once settled.
@@ -72,6 +75,7 @@ pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
         mask,
         globs,
         freeze: freeze(args, around)?,
+        state: State::default(),
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
         sources: Sources::default(),
         network: args.network.map_or(profile.network(), network),
@@ -90,7 +94,7 @@ impl Plan {
     ///
     /// # Errors
     /// Something cannot be made, or a hook source cannot be protected.
-    pub fn settle(&mut self) -> Result<(), Refusal> {
+    pub fn settle(&mut self, around: &Surroundings) -> Result<(), Refusal> {
         if let Some(grok_home) = &self.grok_home {
             self.sources = Sources::prepare(grok_home)?;
         }
@@ -107,12 +111,25 @@ impl Plan {
         if self.profile == Profile::WorkspaceWrite {
             self.freeze.extend(metadata::of(&self.grants.write)?);
         }
+        if let Some(grok_home) = &self.grok_home {
+            self.state = state::of(grok_home, &around.workspace, &self.grants.write)?;
+        }
         self.leaves_something()
+    }
+
+    /// All that is read but not written.
+    #[must_use]
+    pub fn frozen(&self) -> Vec<PathBuf> {
+        [&self.freeze, &self.state.files, &self.state.folders]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
     }
 
     fn leaves_something(&self) -> Result<(), Refusal> {
         let root = Path::new("/");
-        if self.mask.iter().chain(&self.freeze).any(|path| path == root) {
+        if self.mask.iter().chain(&self.frozen()).any(|path| path == root) {
             return Err(Refusal::at("everything would be covered", root, "name what lies below"));
         }
         Ok(())
