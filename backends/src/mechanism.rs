@@ -107,7 +107,7 @@ impl Backend for Confine {
         for mechanism in &self.without {
             line.option("--without", name(*mechanism));
         }
-        if !self.without.is_empty() {
+        if self.without.iter().any(|mechanism| weakens(*mechanism)) {
             // It would refuse to start weakened, and nothing could be seen.
             line.flag("--fail-open");
         }
@@ -116,6 +116,14 @@ impl Backend for Confine {
         line.covers(policy);
         line.environment(policy, rooms)?;
         Ok(line.end(command))
+    }
+}
+
+/// Whether something is enforced no more without it: the others have a stand-in that does the same.
+fn weakens(mechanism: Mechanism) -> bool {
+    match mechanism {
+        Mechanism::Landlock | Mechanism::Seccomp | Mechanism::Mounts => true,
+        Mechanism::NetworkNamespace | Mechanism::OwnMounts | Mechanism::NewMountCalls => false,
     }
 }
 
@@ -131,7 +139,7 @@ pub fn name(mechanism: Mechanism) -> String {
 /// There is none; the names there are.
 pub fn by_name(text: &str) -> Result<Mechanism, String> {
     Mechanism::from_str(text, false).map_err(|_| {
-        format!("`{text}` is no mechanism; there are landlock seccomp mounts network-namespace")
+        format!("`{text}` is no mechanism; there are landlock seccomp mounts own-mounts new-mount-calls network-namespace")
     })
 }
 

@@ -145,9 +145,11 @@ pub struct RunArgs {
     /// Number from which all random words come [default: a fresh one]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Take a mechanism away from confine: landlock, seccomp, mounts or network-namespace
+    /// Take a mechanism away from confine: landlock, seccomp, mounts or network-namespace; without
+    /// own-mounts bwrap lays the mounts, without new-mount-calls bind and remount are used
     #[arg(long, value_delimiter = ',', value_name = "MECHANISM",
-          value_parser = ["landlock", "seccomp", "mounts", "network-namespace"])]
+          value_parser = ["landlock", "seccomp", "mounts", "own-mounts", "new-mount-calls",
+                          "network-namespace"])]
     pub without: Vec<String>,
     /// Only show that the attacks work without a sandbox
     #[arg(long)]

@@ -81,12 +81,13 @@ fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
     } else {
         arguments.words(["--dev-bind", "/", "/"]);
     }
-    for cover in &inside.stage.covers {
+    let stage = on_files_and_folders(&inside.stage);
+    for cover in &stage.covers {
         arguments.cover(cover)?;
     }
     let ready = ready.as_raw_fd();
     sys::keep_on_exec(ready)?;
-    let handed = Handed { stage: inside.stage.clone(), ready };
+    let handed = Handed { stage, ready };
     let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
     arguments.words(["--"]);
     arguments.words.extend(own_command_line()?);
@@ -96,6 +97,14 @@ fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
     }
     arguments.words([String::from("--stage"), stage]);
     Ok(arguments)
+}
+
+/// A mount of bwrap cannot lie on a symlink. Where a denied link leads is covered as well, so its
+/// secret stays closed; that the link itself could be replaced hides nothing.
+fn on_files_and_folders(stage: &Stage) -> Stage {
+    let mut stage = stage.clone();
+    stage.covers.retain(|cover| !cover.path.is_symlink());
+    stage
 }
 
 impl Arguments {
