@@ -1,7 +1,7 @@
 //! [`Consumer`]: takes the engine's events, keeps the records in plan order, writes the journal.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use sandproof_reports::journal::{Journal, JournalError, JournalWriter};
@@ -36,7 +36,7 @@ impl Consumer {
     /// It cannot be made.
     pub fn new(journal: Option<&Path>, settle: Option<Settle>) -> io::Result<Self> {
         let file = match journal {
-            Some(path) => Some(Box::new(BufWriter::new(File::create(path)?)) as Box<dyn Write>),
+            Some(path) => Some(Box::new(BufWriter::new(own(path)?)) as Box<dyn Write>),
             None => None,
         };
         Ok(Self {
@@ -119,4 +119,22 @@ impl Consumer {
             self.written += 1;
         }
     }
+}
+
+/// An empty file for this run alone: what another run is writing is not touched.
+fn own(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let what = "another run is writing it; name another file";
+            return Err(io::Error::new(ErrorKind::WouldBlock, what));
+        }
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    // A pipe or /dev/stdout has no length.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }

@@ -287,6 +287,20 @@ fn the_same_run_twice_differs_in_nothing() {
 }
 
 #[test]
+fn a_journal_that_another_run_writes_is_left_alone() {
+    let (files, folder) = mine(&[("s/mine/deny.yaml", GOOD)]);
+    let path = files.path("run.jsonl");
+    fs::write(&path, "of the other run").unwrap();
+    let other = fs::File::open(&path).unwrap();
+    other.lock().unwrap();
+    let journal = path.to_str().unwrap();
+    let (status, _, err) = outcome(&["run", "--scenarios", &folder, "--journal", journal]);
+    assert_eq!(status, 2);
+    assert!(err.contains("another run is writing it"), "{err}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "of the other run");
+}
+
+#[test]
 fn the_control_arm_alone_shows_duds() {
     let (files, folder) = mine(&[("s/mine/dud.yaml", DUD), ("s/mine/deny.yaml", GOOD)]);
     let (status, journal) =
