@@ -21,6 +21,7 @@
 pub mod args;
 pub mod cover;
 pub mod environment;
+pub mod events;
 pub mod grants;
 pub mod identity;
 pub mod links;

@@ -9,17 +9,31 @@ pub struct Refusal {
     what: String,
     place: Option<PathBuf>,
     mend: String,
+    bypass: bool,
 }
 
 impl Refusal {
     /// A refusal without a place.
     pub fn new(what: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what: what.into(), place: None, mend: mend.into() }
+        Self { what: what.into(), place: None, mend: mend.into(), bypass: false }
     }
 
     /// A refusal about one path.
     pub fn at(what: impl Into<String>, place: &Path, mend: impl Into<String>) -> Self {
-        Self { what: what.into(), place: Some(place.to_path_buf()), mend: mend.into() }
+        Self { place: Some(place.to_path_buf()), ..Self::new(what, mend) }
+    }
+
+    /// The same, of a request for less than a requirement, a saved session or
+    /// `--strict-enforcement` allows.
+    #[must_use]
+    pub fn about_bypass(self) -> Self {
+        Self { bypass: true, ..self }
+    }
+
+    /// Whether it answers such a request.
+    #[must_use]
+    pub fn is_about_bypass(&self) -> bool {
+        self.bypass
     }
 }
 

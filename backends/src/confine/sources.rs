@@ -118,7 +118,7 @@ impl Sources {
 }
 
 /// Refuses a path of which an existing part is a symlink; those of the system are exempt.
-fn no_symlink(path: &Path) -> Result<(), Refusal> {
+pub(super) fn no_symlink(path: &Path) -> Result<(), Refusal> {
     let parts: Vec<&Path> = path.ancestors().collect();
     for part in parts.into_iter().rev() {
         let exempt = EXEMPT.iter().any(|exempt| Path::new(exempt) == part);
