@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::{Capability, Platform, Policy, Rooms};
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,12 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// Glob patterns (`*`, `?`) of what the subject is known to leave outside the rooms. What is
     /// found there is removed, and counts as residue unless under a gap.
     fn leaves(&self, _rooms: &Rooms) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Files in the rooms in which the subject itself, under this GROK_HOME, notes what it does. They may grow by lines
+    /// of JSON; any other change of them is residue.
+    fn logs(&self, _grok_home: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
 }

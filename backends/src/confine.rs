@@ -42,9 +42,11 @@ pub mod surroundings;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use sandproof_scenarios::Profile;
 
-use args::Args;
+use args::{Args, ProfileArg};
+use events::Events;
 use refusal::Refusal;
 use surroundings::Surroundings;
 
@@ -87,16 +89,58 @@ fn start(args: &Args) -> Result<i32, Refusal> {
         return linux::resume(stage);
     }
     let surroundings = Surroundings::look(args)?;
-    let plan = plan::draw(args, &surroundings)?;
+    let mut events = noted(args, &surroundings)?;
+    let started = carry_out(args, &surroundings, &mut events);
+    if let Err(refusal) = &started {
+        events.refused(refusal);
+    }
+    started
+}
+
+/// Where this start is noted. Profile `off` leaves a home that is not there alone, and is noted only
+/// when it was asked for.
+fn noted(args: &Args, around: &Surroundings) -> Result<Events, Refusal> {
+    let profile = surroundings::profile(args)?;
+    let name =
+        profile.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    let asked = profile != ProfileArg::Off || around.grok_home.is_dir();
+    let home = Some(&*around.grok_home).filter(|_| asked && !args.explain && args.only.is_none());
+    Ok(Events::of(&name, &around.workspace, home))
+}
+
+/// Draws the plan and carries it out with what this system has.
+fn carry_out(args: &Args, around: &Surroundings, events: &mut Events) -> Result<i32, Refusal> {
+    let plan = plan::draw(args, around)?;
     #[cfg(target_os = "linux")]
-    return linux::carry_out(args, plan, &surroundings);
+    return linux::carry_out(args, plan, around, events);
     #[cfg(target_os = "macos")]
-    return macos::carry_out(args, plan, &surroundings);
+    return macos::carry_out(args, plan, around, events);
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     {
-        let _ = plan;
+        let _ = (plan, events);
         Err(Refusal::new("this system has no mechanism that confine knows", "use Linux or macOS"))
     }
+}
+
+/// Opens the log, and notes what is not enforced on request, before anything is.
+fn open_log(
+    args: &Args,
+    plan: &plan::Plan,
+    lost: &[(&str, Refusal)],
+    events: &mut Events,
+) -> Result<(), Refusal> {
+    if let Err(refusal) = events.open() {
+        if !args.fail_open {
+            return Err(refusal);
+        }
+        say(&format!("not enforced: the log of events ({refusal})"));
+        events.close();
+    }
+    if plan.profile == Profile::Off {
+        events.granted("--sandbox off", "")?;
+    }
+    lost.iter()
+        .try_for_each(|(promise, why)| events.granted("--fail-open", &format!("{promise} ({why})")))
 }
 
 /// Says why on standard error.

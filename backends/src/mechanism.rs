@@ -117,6 +117,10 @@ impl Backend for Confine {
         line.environment(policy, rooms)?;
         Ok(line.end(command))
     }
+
+    fn logs(&self, grok_home: &Path) -> Vec<PathBuf> {
+        vec![grok_home.join(crate::confine::state::LOG)]
+    }
 }
 
 /// Whether something is enforced no more without it: the others have a stand-in that does the same.

@@ -14,6 +14,7 @@ use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario};
 use crate::arena_root::{ArenaRoot, remove_tree};
 use crate::evidence::{Arm, Attempted, Clause, Disturbance, End, Start};
 use crate::inspect::{Seen, clauses};
+use crate::own_log::OwnLogs;
 use crate::photo::{CHANNEL, Entry, Kind, Look, Photo};
 use crate::script::Script;
 use crate::session::{Finished, Gone};
@@ -115,6 +116,7 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let launch = launch(bench, plan, &world)?;
     write_files(&launch).map_err(ArmError::Harness)?;
     let known_left = existing(&plan.backend.leaves(&world.rooms));
+    let logs = OwnLogs::look(plan.backend.logs(&world.grok_home()));
     let before = photograph(&world)?;
     let between = RefCell::new(None);
     // What must work is not undone by who lets it work.
@@ -152,7 +154,11 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     left.extend(mounts_below(&arena));
     left.extend(strangers(&world));
     drop(world);
-    let looked = Looked { clauses, changes: changes(&before, &after), calls: calls.len(), left };
+    let mut changes = changes(&before, &after);
+    for log in logs.grown(&arena, &before, &after) {
+        changes.remove(&log);
+    }
+    let looked = Looked { clauses, changes, calls: calls.len(), left };
     Ok(outcome(begin, ran, looked, launch, guard))
 }
 

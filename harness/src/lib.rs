@@ -18,6 +18,7 @@ pub mod identity;
 pub mod inspect;
 pub mod judge;
 pub mod listener;
+mod own_log;
 pub mod photo;
 pub mod plan;
 pub mod progress;

@@ -92,6 +92,13 @@ impl World {
         Ok(world)
     }
 
+    /// GROK_HOME, as given so far.
+    #[must_use]
+    pub fn grok_home(&self) -> PathBuf {
+        let home = self.env.get(std::ffi::OsStr::new("GROK_HOME"));
+        home.map_or_else(|| self.rooms.home.join(".grok"), PathBuf::from)
+    }
+
     /// Addresses of the listeners, by name.
     #[must_use]
     pub fn endpoints(&self) -> BTreeMap<String, Endpoint> {
@@ -209,11 +216,9 @@ impl World {
         Ok(())
     }
 
-    /// Adds a line to GROK_HOME/hooks-paths; GROK_HOME is the one given so far.
+    /// Adds a line to GROK_HOME/hooks-paths.
     fn add_hooks_path(&self, target: &Path) -> io::Result<()> {
-        let home = self.env.get(std::ffi::OsStr::new("GROK_HOME"));
-        let home = home.map_or_else(|| self.rooms.home.join(".grok"), PathBuf::from);
-        let registry = home.join("hooks-paths");
+        let registry = self.grok_home().join("hooks-paths");
         let mut text = fs::read_to_string(&registry).unwrap_or_default();
         text.push_str(&format!("{}\n", target.display()));
         fs::write(with_parents(&registry)?, text)

@@ -147,12 +147,13 @@ impl Events {
         }
     }
 
-    /// Makes the log if it is missing, and sees whether it can be written.
+    /// Makes the log and its folder where they are missing, and sees whether it can be written.
     ///
     /// # Errors
     /// It cannot.
     pub fn open(&self) -> Result<(), Refusal> {
-        self.log.as_ref().map_or(Ok(()), |log| log.append(b"").map_err(|error| log.unwritable(&error)))
+        let Some(log) = &self.log else { return Ok(()) };
+        log.make_folder().and_then(|()| log.append(b"")).map_err(|error| log.unwritable(&error))
     }
 
     /// From here on nothing is noted.
@@ -171,11 +172,21 @@ impl Events {
             profile: self.profile.clone(),
             event,
         };
-        let written = serde_json::to_vec(&line).map_err(std::io::Error::from).and_then(|mut line| {
-            line.push(b'\n');
-            log.append(&line)
-        });
+        let written =
+            serde_json::to_vec(&line).map_err(std::io::Error::from).and_then(|mut line| {
+                line.push(b'\n');
+                log.append(&line)
+            });
         written.map_err(|error| log.unwritable(&error))
+    }
+
+    /// Notes that less is enforced, as was asked for.
+    ///
+    /// # Errors
+    /// See [`Events::note`].
+    pub fn granted(&self, operation: &str, error: &str) -> Result<(), Refusal> {
+        let (operation, error) = (operation.to_owned(), error.to_owned());
+        self.note(Event::BypassGranted { operation, error })
     }
 
     /// Notes that nothing was started. Whoever is refused hears of it anyway, so a log that cannot

@@ -2,11 +2,13 @@
 
 mod ability;
 mod bwrap;
+mod channel;
 mod explain;
 mod filter;
 mod inside;
 mod mounts;
 mod namespace;
+mod notice;
 mod open;
 mod privileges;
 mod rights;
@@ -15,6 +17,7 @@ mod stubs;
 mod supervise;
 mod sys;
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use nix::sys::signal::SigSet;
@@ -22,6 +25,7 @@ use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover, Wanted};
+use super::events::{Event, Events};
 use super::identity::Identity;
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
@@ -52,6 +56,7 @@ pub(super) fn carry_out(
     args: &Args,
     mut plan: Plan,
     around: &Surroundings,
+    events: &mut Events,
 ) -> Result<i32, Refusal> {
     if let Some(fd) = args.keep_fds.iter().find(|&&fd| !sys::is_open(fd)) {
         let what = format!("descriptor {fd} of --keep-fd is not open");
@@ -62,41 +67,59 @@ pub(super) fn carry_out(
         return explain::print(&plan, &ability);
     }
     plan.settle(around)?;
+    super::open_log(args, &plan, &ability.lost, events)?;
     let wanted = wanted(&plan, around)?;
     // From here on the host is changed, and a signal must not keep that from being undone.
     let signals = supervise::hold_signals()?;
     let mut stubs = Stubs::default();
     let covers = if ability.mounts { covers(&plan, &wanted, &mut stubs)? } else { Vec::new() };
-    start(args, inside(args, plan, around, &ability, covers)?, &signals)
+    let applied = Some(plan.applied(around)).filter(|_| !plan.is_free());
+    let confined = |listener: Option<OwnedFd>| {
+        if let Some(listener) = listener {
+            notice::answer(listener, events.clone());
+        }
+        applied.clone().map_or(Ok(()), |applied| events.note(Event::ProfileApplied(applied)))
+    };
+    start(args, inside(args, plan, around, &ability, covers)?, events, &signals, &confined)
 }
 
 /// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
-fn start(args: &Args, mut inside: Inside, signals: &SigSet) -> Result<i32, Refusal> {
-    let mut trouble = String::from("own-mounts is missing (--without); install bubblewrap");
+fn start(
+    args: &Args,
+    mut inside: Inside,
+    events: &Events,
+    signals: &SigSet,
+    confined: &dyn Fn(Option<OwnedFd>) -> Result<(), Refusal>,
+) -> Result<i32, Refusal> {
+    let mut trouble = Refusal::new("own-mounts is missing (--without)", "install bubblewrap");
     if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
-        let Ended { status, told } = supervise::run(&inside, signals)?;
-        if told.is_empty() {
-            return Ok(status);
+        match supervise::run(&inside, signals, confined)? {
+            Ended::Ran(status) => return Ok(status),
+            Ended::Trouble(refusal) => trouble = refusal,
         }
-        trouble = told;
     }
     if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
         inside.way = Way::Bwrap(program);
-        let Ended { status, told } = supervise::run(&inside, signals)?;
-        if status == 0 || told == bwrap::READY {
-            return Ok(status);
+        match supervise::run(&inside, signals, confined)? {
+            Ended::Ran(status) => return Ok(status),
+            Ended::Trouble(refusal) => {
+                trouble = trouble.with(&format!("bwrap was tried as well: {refusal}"));
+            }
         }
-        trouble.push_str("; bwrap was tried as well");
     }
     if !args.fail_open {
-        say(&format!("refused: {trouble}"));
-        return Ok(super::REFUSED);
+        return Err(trouble);
     }
-    say(&format!("not enforced: denied and protected paths ({trouble})"));
+    let lost = format!("denied and protected paths ({trouble})");
+    say(&format!("not enforced: {lost}"));
+    events.granted("--fail-open", &lost)?;
     inside.way = Way::Own;
     inside.namespaces = Namespaces::default();
     inside.stage.covers.clear();
-    supervise::run(&inside, signals).map(|ended| ended.status)
+    match supervise::run(&inside, signals, confined)? {
+        Ended::Ran(status) => Ok(status),
+        Ended::Trouble(refusal) => Err(refusal),
+    }
 }
 
 /// What the covers have to bring about.

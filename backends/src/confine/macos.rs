@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::args::Args;
+use super::events::{Event, Events};
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
@@ -19,6 +20,7 @@ pub(super) fn carry_out(
     args: &Args,
     mut plan: Plan,
     around: &Surroundings,
+    events: &mut Events,
 ) -> Result<i32, Refusal> {
     if args.only.is_some() || !args.without.is_empty() {
         return Err(Refusal::new(
@@ -28,6 +30,7 @@ pub(super) fn carry_out(
     }
     if !args.explain {
         plan.settle(around)?;
+        super::open_log(args, &plan, &[], events)?;
     }
     let near = std::slice::from_ref(&around.workspace);
     let mut deny = plan.mask.clone();
@@ -35,6 +38,7 @@ pub(super) fn carry_out(
     let mut protect = plan.frozen();
     protect.extend(links::others(&protect, near)?);
     plan.sources.recheck()?;
+    let (free, applied) = (plan.is_free(), plan.applied(around));
     let rules =
         Rules { grants: plan.grants, deny, deny_globs: plan.globs, protect, network: plan.network };
     let profile = text(&rules)
@@ -44,6 +48,10 @@ pub(super) fn carry_out(
         return shown.map(|()| 0).map_err(|error| {
             Refusal::new(format!("the profile cannot be written ({error})"), "open its output")
         });
+    }
+    if !free {
+        // Seatbelt is entered by the program that runs the command, which tells nobody.
+        events.note(Event::ProfileApplied(applied))?;
     }
     let mut command = Command::new(SANDBOX_EXEC);
     command.arg("-p").arg(profile).args(&args.command);

@@ -7,6 +7,7 @@ use sandproof_scenarios::{Network, Profile};
 
 use super::args::{Args, Mechanism, NetworkArg, ProfileArg};
 use super::environment::Environment;
+use super::events::{self, Applied, Platform};
 use super::grants::{self, Grants};
 use super::metadata;
 use super::refusal::Refusal;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub grants: Grants,
     /// Paths neither read nor written; they need not exist yet.
     pub mask: Vec<PathBuf>,
+    /// What was denied, as it was named, relative to the workspace.
+    pub denied: Vec<String>,
     /// The globs among what is denied, absolute. What they match now is in `mask` where the system
     /// cannot match them later.
     pub globs: Vec<String>,
@@ -73,6 +76,7 @@ pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
         profile,
         grants: grants(profile, args, around),
         mask,
+        denied: denied(args, around),
         globs,
         freeze: freeze(args, around)?,
         state: State::default(),
@@ -113,8 +117,23 @@ impl Plan {
         }
         if let Some(grok_home) = &self.grok_home {
             self.state = state::of(grok_home, &around.workspace, &self.grants.write)?;
+            self.mask.append(&mut self.state.logs);
         }
         self.leaves_something()
+    }
+
+    /// What is told of it once it is enforced.
+    #[must_use]
+    pub fn applied(&self, around: &Surroundings) -> Applied {
+        Applied {
+            workspace: around.workspace.display().to_string(),
+            platform: Platform::here(),
+            enforced: true,
+            restrict_network: self.network == Network::Blocked,
+            read_write_paths: events::texts(&self.grants.write),
+            read_only_paths: events::texts(&self.grants.read),
+            deny_paths: self.denied.clone(),
+        }
     }
 
     /// All that is read but not written.
@@ -163,6 +182,12 @@ fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
         })?;
     }
     Ok(())
+}
+
+/// What `--deny` names, absolute; globs are not expanded.
+fn denied(args: &Args, around: &Surroundings) -> Vec<String> {
+    let paths = args.deny.iter().map(|entry| around.workspace.join(entry));
+    events::texts(&paths.collect::<Vec<_>>())
 }
 
 /// What `--deny` names: paths, with what the globs match now; and the globs.

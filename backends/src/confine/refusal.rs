@@ -1,13 +1,16 @@
 //! [`Refusal`]: why the command was not started.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 /// Why the sandbox does not start: what is wrong, where, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     what: String,
-    place: Option<PathBuf>,
+    /// As it is shown.
+    place: Option<String>,
     mend: String,
     bypass: bool,
 }
@@ -20,7 +23,15 @@ impl Refusal {
 
     /// A refusal about one path.
     pub fn at(what: impl Into<String>, place: &Path, mend: impl Into<String>) -> Self {
-        Self { place: Some(place.to_path_buf()), ..Self::new(what, mend) }
+        // A path may hold a line break; one refusal stays one line.
+        let place = place.display().to_string().escape_debug().to_string();
+        Self { place: Some(place), ..Self::new(what, mend) }
+    }
+
+    /// The same, with one more thing that was tried or can be done.
+    #[must_use]
+    pub fn with(self, more: &str) -> Self {
+        Self { mend: format!("{}; {more}", self.mend), ..self }
     }
 
     /// The same, of a request for less than a requirement, a saved session or
@@ -41,8 +52,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
         if let Some(place) = &self.place {
-            // A path may hold a line break; one refusal stays one line.
-            write!(f, ": {}", place.display().to_string().escape_debug())?;
+            write!(f, ": {place}")?;
         }
         write!(f, "; {}", self.mend)
     }

@@ -19,15 +19,21 @@ pub const PROFILES: &str = "sandbox.toml";
 pub const SESSIONS: &str = "sessions";
 
 /// Files of GROK_HOME that may be read and never written.
-const FILES: [&str; 5] = [LOG, OLD_LOG, PROFILES, "config.toml", "requirements.toml"];
+const FILES: [&str; 3] = [PROFILES, "config.toml", "requirements.toml"];
 
-/// Canonical paths that may be read and never written, there or not.
+/// Files that may not even be read: they tell of other sessions, and whoever can open one can keep
+/// a lock on it, which would hold up every start.
+const LOGS: [&str; 2] = [LOG, OLD_LOG];
+
+/// Canonical paths that are kept as they are, there or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Files; one that is missing reads as empty while the command runs.
     pub files: Vec<PathBuf>,
     /// Folders, with all that is in them.
     pub folders: Vec<PathBuf>,
+    /// Files that are not read either.
+    pub logs: Vec<PathBuf>,
 }
 
 /// The state of this GROK_HOME, and of this workspace. Where the command can write nothing, what is
@@ -39,6 +45,9 @@ pub fn of(grok_home: &Path, workspace: &Path, write: &[PathBuf]) -> Result<State
     let mut state = State::default();
     for name in FILES {
         state.files.extend(kept(&grok_home.join(name), write)?);
+    }
+    for name in LOGS {
+        state.logs.extend(kept(&grok_home.join(name), write)?);
     }
     state.folders.extend(kept(&grok_home.join(SESSIONS), write)?);
     let own = workspace.join(".grok");

@@ -92,4 +92,8 @@ impl Backend for Weakened {
     fn leaves(&self, rooms: &Rooms) -> Vec<PathBuf> {
         self.confine.leaves(rooms)
     }
+
+    fn logs(&self, grok_home: &Path) -> Vec<PathBuf> {
+        self.confine.logs(grok_home)
+    }
 }

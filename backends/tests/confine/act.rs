@@ -34,6 +34,11 @@ fn act(args: &[&str]) -> io::Result<()> {
             open_socket(number(family)?, protocol)
         }
         ["socket", family] => open_socket(number(family)?, None),
+        // None of them may be had.
+        ["sockets", count] => (0..number(count)?).try_for_each(|_| match open_socket(2, None) {
+            Ok(()) => Err(io::Error::other("a socket")),
+            Err(_) => Ok(()),
+        }),
         ["socketpair"] => {
             let kind = SocketType::STREAM;
             Ok(socketpair(AddressFamily::UNIX, kind, rustix::net::SocketFlags::empty(), None)

@@ -9,6 +9,8 @@ mod act;
 #[cfg(target_os = "linux")]
 mod check;
 #[cfg(target_os = "linux")]
+mod events;
+#[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod hooks;
@@ -41,7 +43,14 @@ fn run() {
         if cannot {
             trials.push(trial(&user, check::test("refuses_on_this_host", check::refuses), false));
         }
-        let tests = [files::all(), hooks::all(), kernel::all(), life::all(), mechanisms::all()];
+        let tests = [
+            events::all(),
+            files::all(),
+            hooks::all(),
+            kernel::all(),
+            life::all(),
+            mechanisms::all(),
+        ];
         trials.extend(tests.concat().into_iter().map(|test| trial(&user, test, cannot)));
     }
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials).exit();

@@ -35,6 +35,11 @@ impl Log {
         Self { cap, ..self }
     }
 
+    /// Makes the folder of the log.
+    pub(super) fn make_folder(&self) -> io::Result<()> {
+        self.path.parent().map_or(Ok(()), std::fs::create_dir_all)
+    }
+
     /// Adds one line, or only looks whether it could.
     pub(super) fn append(&self, line: &[u8]) -> io::Result<()> {
         let mut file = open(&self.path)?;

@@ -23,7 +23,11 @@ fn lines(path: &Path) -> Vec<serde_json::Value> {
 
 fn denied(target: &str) -> Event {
     let target = target.to_owned();
-    Event::NetViolation(Violation { operation: "socket".to_owned(), target, ..Violation::default() })
+    Event::NetViolation(Violation {
+        operation: "socket".to_owned(),
+        target,
+        ..Violation::default()
+    })
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn a_full_log_goes_to_the_old_one_and_both_stay_where_they_are() {
     let (_dir, base) = place();
     let (path, old) = (base.join(LOG), base.join(OLD_LOG));
     fs::write(&old, "older\n").unwrap();
-    let log = log::Log::at(&path).capped(20);
+    let log = Log::at(&path).capped(20);
     log.append(b"0123456789\n").unwrap();
     let inodes = || (fs::metadata(&path).unwrap().ino(), fs::metadata(&old).unwrap().ino());
     let before = inodes();
@@ -178,10 +182,11 @@ fn rotation_loses_no_line_either() {
     let path = base.join(LOG);
     std::thread::scope(|scope| {
         for writer in 0..10 {
-            let log = log::Log::at(&path).capped(4096);
+            let log = Log::at(&path).capped(4096);
             scope.spawn(move || {
                 for line in 0..20 {
-                    log.append(format!("{{\"line\":\"{writer}-{line:05}-padding\"}}\n").as_bytes()).unwrap();
+                    log.append(format!("{{\"line\":\"{writer}-{line:05}-padding\"}}\n").as_bytes())
+                        .unwrap();
                 }
             });
         }

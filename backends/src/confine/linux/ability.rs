@@ -80,7 +80,12 @@ impl Ability {
             return Ok(());
         }
         if !args.fail_open && !args.explain {
-            return Err(refusal);
+            let asked = args.without.contains(&need.mechanism);
+            return Err(if asked && args.strict_enforcement {
+                refusal.about_bypass()
+            } else {
+                refusal
+            });
         }
         if !args.explain {
             say(&format!("not enforced: {} ({refusal})", need.promise));

@@ -13,9 +13,11 @@ use std::process::Command;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
+use super::channel::Teller;
 use super::inside::Inside;
 use super::stage::Stage;
 use super::{mounts, sys};
+use crate::confine::REFUSED;
 use crate::confine::cover::{Cover, Kind};
 #[cfg(feature = "mutants")]
 use crate::confine::mutant;
@@ -23,9 +25,6 @@ use crate::confine::refusal::Refusal;
 
 /// Where a trusted one lies; never looked up on `PATH`, where the workspace may come first.
 const PLACES: [&str; 2] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
-
-/// What the supervisor is told once bwrap has done its part.
-pub(super) const READY: &str = "ready";
 
 /// A `bwrap` that only root can change.
 pub(super) fn trusted() -> Option<PathBuf> {
@@ -36,14 +35,14 @@ pub(super) fn trusted() -> Option<PathBuf> {
 }
 
 /// Becomes `bwrap`; comes back only when that fails.
-pub(super) fn exec(program: &Path, inside: &Inside, ready: &OwnedFd) -> Refusal {
+pub(super) fn exec(program: &Path, inside: &Inside, teller: &Teller) -> Refusal {
     let failed = |error: io::Error| {
         Refusal::at(format!("bwrap cannot be started ({error})"), program, "install it again")
     };
     // Descriptors of the caller must not reach bwrap, which would pass them on.
     let closed = sys::close_on_exec(3, u32::MAX);
     let kept = inside.stage.keep_fds.iter().try_for_each(|&fd| sys::keep_on_exec(fd));
-    match closed.and(kept).and_then(|()| arguments(inside, ready)) {
+    match closed.and(kept).and_then(|()| arguments(inside, teller)) {
         Ok(arguments) => {
             let mut command = Command::new(program);
             command.args(&arguments.words);
@@ -58,8 +57,8 @@ pub(super) fn exec(program: &Path, inside: &Inside, ready: &OwnedFd) -> Refusal 
 #[derive(Debug, Serialize, Deserialize)]
 struct Handed {
     stage: Stage,
-    /// Where it is told that bwrap has done its part.
-    ready: i32,
+    /// Where the supervisor is told how it goes.
+    teller: i32,
 }
 
 /// A command line, with the descriptors it names.
@@ -68,7 +67,7 @@ struct Arguments {
     files: Vec<OwnedFd>,
 }
 
-fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
+fn arguments(inside: &Inside, teller: &Teller) -> io::Result<Arguments> {
     let mut arguments = Arguments { words: Vec::new(), files: Vec::new() };
     // The one capability is what it takes to give up all others for good.
     arguments.words(["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"]);
@@ -85,9 +84,7 @@ fn arguments(inside: &Inside, ready: &OwnedFd) -> io::Result<Arguments> {
     for cover in &stage.covers {
         arguments.cover(cover)?;
     }
-    let ready = ready.as_raw_fd();
-    sys::keep_on_exec(ready)?;
-    let handed = Handed { stage, ready };
+    let handed = Handed { stage, teller: teller.hand_over()? };
     let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
     arguments.words(["--"]);
     arguments.words.extend(own_command_line()?);
@@ -171,11 +168,17 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
     File::open(format!("/proc/self/fd/{stage}"))
         .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|error| forged(&error))?;
-    let Handed { stage, ready } = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
-    fs::write(format!("/proc/self/fd/{ready}"), READY).map_err(|error| forged(&error))?;
-    let tools = stage.tools()?;
-    mounts::check(&stage.covers, stage.limited, None)?;
-    stage.sources.recheck()?;
-    stage.confine(&tools, || true)?;
-    Ok(stage.exec())
+    let Handed { stage, teller } = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
+    let teller = Teller::handed(teller).map_err(|error| forged(&error))?;
+    teller.laid().map_err(|error| forged(&error))?;
+    let ready = stage
+        .tools()
+        .and_then(|tools| mounts::check(&stage.covers, stage.limited, None).map(|()| tools));
+    match ready {
+        Ok(tools) => Ok(stage.go_through(&tools, || true, &teller)),
+        Err(refusal) => {
+            teller.refused(refusal);
+            Ok(REFUSED)
+        }
+    }
 }

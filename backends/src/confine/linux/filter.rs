@@ -9,9 +9,12 @@
 mod assemble;
 mod network;
 
+use std::os::fd::OwnedFd;
+
 use sandproof_scenarios::Network;
 use seccompiler::{BpfProgram, apply_filter, sock_filter};
 
+use super::sys;
 use assemble::Jump;
 
 use crate::confine::mutant::{self, Mutant};
@@ -76,6 +79,8 @@ const TYPING: [u32; 2] = [0x5412, 0x541C]; // TIOCSTI, TIOCLINUX
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     program: BpfProgram,
+    /// The same, with sockets of the network held up until a listener denies them.
+    heard: Option<BpfProgram>,
 }
 
 impl Filter {
@@ -86,22 +91,30 @@ impl Filter {
     pub(super) fn build(network: Network) -> Result<Self, Refusal> {
         let mut program = if mutant::on(Mutant::ForeignAbiAllowed) { Vec::new() } else { abi() };
         program.extend(lockdown());
-        match network {
-            Network::Open => program.push(assemble::allow()),
-            Network::Blocked if mutant::on(Mutant::SocketFamiliesAllowed) => {
-                program.push(assemble::allow());
-            }
-            Network::Blocked => program.extend(network::program()?),
+        if network == Network::Open || mutant::on(Mutant::SocketFamiliesAllowed) {
+            program.push(assemble::allow());
+            return Ok(Self { program, heard: None });
         }
-        Ok(Self { program })
+        let sockets = network::program()?;
+        let heard = program.iter().cloned().chain(sockets.iter().cloned().map(assemble::held_up));
+        let heard = Some(heard.collect());
+        program.extend(sockets);
+        Ok(Self { program, heard })
     }
 
-    /// Installs it for this process and all it starts.
+    /// Installs it for this process and all it starts; gives the listener that hears of denied
+    /// sockets, where the kernel has one left.
     ///
     /// # Errors
     /// The kernel has no filters.
-    pub(super) fn install(&self) -> Result<(), Refusal> {
-        apply_filter(&self.program).map_err(|error| {
+    pub(super) fn install(&self) -> Result<Option<OwnedFd>, Refusal> {
+        // There may be one already, of whoever started confine: then denials are heard by nobody.
+        if let Some(listener) =
+            self.heard.as_ref().and_then(|program| sys::filter_with_listener(program).ok())
+        {
+            return Ok(Some(listener));
+        }
+        apply_filter(&self.program).map(|()| None).map_err(|error| {
             Refusal::new(
                 format!("system calls cannot be filtered ({error})"),
                 "use a kernel built with CONFIG_SECCOMP_FILTER",

@@ -1,12 +1,10 @@
 //! The child: lays the covers, or has `bwrap` lay them, and goes through the last stage.
 
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, getppid, setsid};
 
+use super::channel::Teller;
 use super::mounts::Calls;
 use super::namespace::{self, Namespaces};
 use super::stage::{Stage, Tools};
@@ -39,30 +37,22 @@ pub(super) struct Inside {
 
 impl Inside {
     /// Confines this process and runs the command in it. Comes back only when that failed, with
-    /// the exit status. That namespaces or covers cannot be had is told to `trouble`, so that
-    /// another way can be tried.
-    pub(super) fn run(&self, trouble: OwnedFd) -> i32 {
+    /// the exit status; why is told to the supervisor.
+    pub(super) fn run(&self, teller: &Teller) -> i32 {
         if !self.tty {
             // Fails only for the leader of a process group, which a fresh child never is.
             let _ = setsid();
         }
         if let Way::Bwrap(program) = &self.way {
-            let refusal = bwrap::exec(program, self, &trouble);
-            return crate::confine::report(&refusal);
-        }
-        if let Err(refusal) = self.cover() {
-            // A parent that is gone needs no answer.
-            let _ = write!(File::from(trouble), "{refusal}");
+            teller.trouble(bwrap::exec(program, self, teller));
             return REFUSED;
         }
-        let confined =
-            self.stage.sources.recheck().and_then(|()| {
-                self.stage.confine(&self.tools, || getppid() == Some(self.supervisor))
-            });
-        match confined {
-            Ok(()) => self.stage.exec(),
-            Err(refusal) => crate::confine::report(&refusal),
+        if let Err(refusal) = self.cover() {
+            teller.trouble(refusal);
+            return REFUSED;
         }
+        let alive = || getppid() == Some(self.supervisor);
+        self.stage.go_through(&self.tools, alive, teller)
     }
 
     fn cover(&self) -> Result<(), Refusal> {

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,6 +12,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use sandproof_scenarios::Network;
 use serde::{Deserialize, Serialize};
 
+use super::channel::Teller;
 use super::filter::Filter;
 use super::{privileges, rights, sys};
 use crate::confine::cover::Cover;
@@ -19,7 +21,7 @@ use crate::confine::grants::Grants;
 use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 use crate::confine::sources::Sources;
-use crate::confine::{CANNOT_RUN, NOT_FOUND, say};
+use crate::confine::{CANNOT_RUN, NOT_FOUND, REFUSED, say};
 
 /// The part of a start that can be handed to another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,16 +63,38 @@ impl Stage {
         })
     }
 
-    /// Takes everything away that the policy does not grant. `alive` says whether the supervisor
-    /// still is there.
-    ///
-    /// # Errors
-    /// Something cannot be taken away.
-    pub(super) fn confine(
+    /// Confines this process and becomes the command. Comes back only when that failed, with the
+    /// exit status; why is told to the supervisor.
+    pub(super) fn go_through(
         &self,
         tools: &Tools,
         alive: impl FnOnce() -> bool,
-    ) -> Result<(), Refusal> {
+        teller: &Teller,
+    ) -> i32 {
+        let confined = self
+            .sources
+            .recheck()
+            .and_then(|()| self.confine(tools, alive))
+            .and_then(|listener| teller.confined(listener));
+        match confined {
+            Ok(()) => self.exec(),
+            Err(refusal) => {
+                teller.refused(refusal);
+                REFUSED
+            }
+        }
+    }
+
+    /// Takes everything away that the policy does not grant. `alive` says whether the supervisor
+    /// still is there. Gives the listener of the filter, if it has one.
+    ///
+    /// # Errors
+    /// Something cannot be taken away.
+    fn confine(
+        &self,
+        tools: &Tools,
+        alive: impl FnOnce() -> bool,
+    ) -> Result<Option<OwnedFd>, Refusal> {
         self.close_descriptors()?;
         if !self.free {
             privileges::give_up()?;
@@ -84,7 +108,7 @@ impl Stage {
         if tied.is_err() || !alive() {
             return Err(Refusal::new("the supervisor of this start is gone", "start again"));
         }
-        tools.filter.as_ref().map_or(Ok(()), Filter::install)
+        tools.filter.as_ref().map_or(Ok(None), Filter::install)
     }
 
     /// The current folder still stands on the mount below the covers; entering it again by name
@@ -108,7 +132,7 @@ impl Stage {
     }
 
     /// Becomes the command; comes back only when that fails, with the exit status.
-    pub(super) fn exec(&self) -> i32 {
+    fn exec(&self) -> i32 {
         let name = self.command.first().map_or(OsStr::new(""), OsString::as_os_str);
         let mut command = Command::new(name);
         command.args(self.command.iter().skip(1));

@@ -1,15 +1,15 @@
 //! The parent: passes signals on, waits, and leaves no process behind.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
+use std::os::fd::OwnedFd;
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::inside::Inside;
+use super::channel::{self, Hearer, Told};
+use super::inside::{Inside, Way};
 use super::sys;
 use crate::confine::refusal::Refusal;
 
@@ -18,40 +18,89 @@ const PASSED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Si
 
 /// How a start ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    /// Its exit status.
-    pub(super) status: i32,
-    /// What the child told: why it could not have namespaces or covers; or that bwrap could.
-    pub(super) told: String,
+pub(super) enum Ended {
+    /// The command ran, and ended with this status.
+    Ran(i32),
+    /// No namespaces or covers can be had this way.
+    Trouble(Refusal),
 }
 
 /// Runs the command in a child, and comes back once every process of it has ended. The child gets
-/// the mask `signals`; this process holds those it waits for.
+/// the mask `signals`; this process holds those it waits for. The command is let go once
+/// `confined` agrees, which gets the listener of its filter.
 ///
 /// # Errors
-/// No child can be made.
-pub(super) fn run(inside: &Inside, signals: &SigSet) -> Result<Ended, Refusal> {
+/// No child can be made, or it cannot be confined.
+pub(super) fn run(
+    inside: &Inside,
+    signals: &SigSet,
+    confined: impl FnOnce(Option<OwnedFd>) -> Result<(), Refusal>,
+) -> Result<Ended, Refusal> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| failed(&error))?;
     let strangers = strangers();
-    let (told, tell) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(&error))?;
+    let (hearer, teller) = channel::pair().map_err(|error| failed(&error))?;
     let Some(child) = sys::fork().map_err(|error| failed(&error))? else {
+        // Else the end of the supervisor would not be noticed.
+        drop(hearer);
         let status = match pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(signals), None) {
-            Ok(()) => inside.run(tell),
-            Err(error) => crate::confine::report(&failed(&error)),
+            Ok(()) => inside.run(&teller),
+            Err(error) => {
+                teller.refused(failed(&error));
+                crate::confine::REFUSED
+            }
         };
         std::process::exit(status)
     };
-    drop(tell);
+    drop(teller);
     // The environment policy is the command's: what this process was started with must not be read
     // out of it. Where it fails, Landlock keeps the command from looking.
     let _ = sandproof_probes::sys::set_dumpable(false);
+    let started = listen(&hearer, confined);
+    // A child that still waits for an answer ends now.
+    drop(hearer);
     let status = watch(child, inside.tty, &strangers);
-    let mut text = String::new();
-    if status != 0 {
-        File::from(told).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    match started? {
+        Start::Confined => Ok(Ended::Ran(status)),
+        Start::Trouble(refusal) => Ok(Ended::Trouble(refusal)),
+        Start::Silent if inside.way != Way::Own => Ok(Ended::Trouble(Refusal::new(
+            format!("bwrap ended with status {status}"),
+            "see what it said",
+        ))),
+        // By a signal, most likely one of the user.
+        Start::Silent if status > 128 => Ok(Ended::Ran(status)),
+        Start::Silent => Err(Refusal::new(
+            format!("the start ended with status {status} before it was confined"),
+            "report this",
+        )),
     }
-    Ok(Ended { status, told: text })
+}
+
+/// How far a child came.
+enum Start {
+    Confined,
+    Trouble(Refusal),
+    Silent,
+}
+
+/// Listens to the child until it is confined, or is not going to be.
+fn listen(
+    hearer: &Hearer,
+    confined: impl FnOnce(Option<OwnedFd>) -> Result<(), Refusal>,
+) -> Result<Start, Refusal> {
+    loop {
+        match hearer.hear().map_err(|error| failed(&error))? {
+            Told::Laid => {}
+            Told::Trouble(refusal) => return Ok(Start::Trouble(refusal)),
+            Told::Refused(refusal) => return Err(refusal),
+            Told::Nothing => return Ok(Start::Silent),
+            Told::Confined(listener) => {
+                confined(listener)?;
+                hearer.go().map_err(|error| failed(&error))?;
+                return Ok(Start::Confined);
+            }
+        }
+    }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Refusal {

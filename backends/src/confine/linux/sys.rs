@@ -3,10 +3,11 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{ForkResult, Pid};
+use seccompiler::sock_filter;
 
 /// `struct mount_attr` of the kernel, version 0.
 #[repr(C)]
@@ -58,7 +59,7 @@ pub(super) fn has_mount_setattr() -> bool {
 
 /// Forks. The child is `None`.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: confine starts no thread, so the child, a copy of the only thread, may allocate and
+    // SAFETY: confine starts threads only after its last fork, so the child, a copy of the only thread, may allocate and
     // take locks.
     match unsafe { nix::unistd::fork() }? {
         ForkResult::Parent { child } => Ok(Some(child)),
@@ -120,4 +121,91 @@ pub(super) fn landlock_abi() -> io::Result<i32> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Takes over an inherited descriptor, as a new one that is closed on exec.
+pub(super) fn take_descriptor(number: i32) -> io::Result<OwnedFd> {
+    // SAFETY: F_DUPFD_CLOEXEC on a number makes a new descriptor, or fails when it is not open.
+    let fd = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Installs a filter of calls; the descriptor hears of those it holds up.
+pub(super) fn filter_with_listener(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    // Without the second flag a signal interrupts a call that is held up; kernels before 5.19
+    // do not know it.
+    match install_filter(program, flags | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => install_filter(program, flags),
+        answer => answer,
+    }
+}
+
+fn install_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::Result<OwnedFd> {
+    let len = libc::c_ushort::try_from(program.len()).map_err(io::Error::other)?;
+    // The same structure of the kernel, under the names of two crates; it is only read.
+    let filter = program.as_ptr().cast::<libc::sock_filter>().cast_mut();
+    let program = libc::sock_fprog { len, filter };
+    // SAFETY: the program outlives the call, and its true length is given.
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            flags,
+            std::ptr::from_ref(&program),
+        )
+    };
+    let fd = i32::try_from(fd).unwrap_or(-1);
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// A call that a filter holds up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notice {
+    id: u64,
+    /// Who calls.
+    pub(super) pid: u32,
+    /// Which call.
+    pub(super) call: libc::c_long,
+    /// Its first argument.
+    pub(super) family: i32,
+    /// Its third argument.
+    pub(super) protocol: i32,
+}
+
+nix::ioctl_readwrite!(receive_notice, b'!', 0, libc::seccomp_notif);
+nix::ioctl_readwrite!(answer_notice, b'!', 1, libc::seccomp_notif_resp);
+
+/// Waits for the next call that is held up.
+pub(super) fn next_notice(listener: &OwnedFd) -> io::Result<Notice> {
+    // SAFETY: a structure of integers may be zero, as the kernel demands of this one.
+    let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    // SAFETY: the listener is open, and the structure is the one this call fills.
+    unsafe { receive_notice(listener.as_raw_fd(), &raw mut notice) }?;
+    // The kernel takes an `int`: the high half is whatever the caller left there.
+    #[expect(clippy::cast_possible_truncation, reason = "as the kernel does")]
+    let argument = |number: usize| notice.data.args[number] as u32;
+    Ok(Notice {
+        id: notice.id,
+        pid: notice.pid,
+        call: notice.data.nr.into(),
+        family: argument(0).cast_signed(),
+        protocol: argument(2).cast_signed(),
+    })
+}
+
+/// Answers a call that is held up with an error.
+pub(super) fn deny(listener: &OwnedFd, notice: &Notice, errno: i32) -> io::Result<()> {
+    let mut answer = libc::seccomp_notif_resp { id: notice.id, val: 0, error: -errno, flags: 0 };
+    // SAFETY: the listener is open, and the structure is the one this call reads.
+    unsafe { answer_notice(listener.as_raw_fd(), &raw mut answer) }?;
+    Ok(())
 }

@@ -23,6 +23,7 @@ fn what_is_missing_is_kept_where_it_could_be_made() {
     let (_dir, grok, work) = place();
     let state = of(&grok, &work, &[grok.clone(), work.clone()]).unwrap();
     assert_eq!(state.files.len(), FILES.len());
+    assert_eq!(state.logs, LOGS.map(|name| grok.join(name)));
     assert_eq!(state.folders, [grok.join("sessions"), work.join(".grok")]);
     let state = of(&grok, &work, std::slice::from_ref(&grok)).unwrap();
     assert_eq!(state.folders, [grok.join("sessions")], "the workspace is not written");

@@ -2,7 +2,7 @@
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
-    SECCOMP_RET_ERRNO,
+    SECCOMP_RET_ERRNO, SECCOMP_RET_USER_NOTIF,
 };
 use seccompiler::sock_filter;
 
@@ -71,4 +71,12 @@ pub(super) fn answer_call(number: libc::c_long, errno: i32) -> [sock_filter; 2] 
 
 pub(super) fn allow() -> sock_filter {
     instruction(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0)
+}
+
+/// The same instruction; an answer of EPERM becomes a question to the listener.
+pub(super) fn held_up(instruction: sock_filter) -> sock_filter {
+    if instruction == answer(libc::EPERM) {
+        return sock_filter { k: SECCOMP_RET_USER_NOTIF, ..instruction };
+    }
+    instruction
 }
