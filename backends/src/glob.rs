@@ -6,7 +6,7 @@
 //! take one UTF-8 character, or one byte where a name is not valid UTF-8: the safest reading for a
 //! deny list. Whatever is outside the subset is refused, never guessed.
 
-mod segment;
+pub(crate) mod segment;
 mod walk;
 
 use std::os::unix::ffi::OsStrExt;
@@ -193,6 +193,14 @@ impl Pattern {
             rest.split('/').map(Segment::parse).collect::<Result<_, _>>().map_err(refuse)?;
         Ok(Self { text: text.to_owned(), segments })
     }
+}
+
+/// The segments of one absolute pattern.
+///
+/// # Errors
+/// It is outside the subset.
+pub(crate) fn parse(pattern: &str) -> Result<Vec<Segment>, GlobError> {
+    Pattern::parse(pattern).map(|pattern| pattern.segments)
 }
 
 /// The folder where the walk for a pattern begins: its segments before the first that is no plain

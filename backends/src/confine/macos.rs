@@ -9,8 +9,9 @@ use super::events::{Event, Events};
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
-use super::{CANNOT_RUN, NOT_FOUND, links, say};
-use crate::seatbelt::{Rules, SANDBOX_EXEC, text};
+use super::{CANNOT_RUN, NOT_FOUND, say};
+use crate::seatbelt::collect::{self, Asked};
+use crate::seatbelt::{SANDBOX_EXEC, text};
 
 /// Becomes the command under a profile; comes back only when that failed, with the exit status.
 ///
@@ -32,17 +33,9 @@ pub(super) fn carry_out(
         plan.settle(around)?;
         super::open_log(args, &plan, &[], events)?;
     }
-    let near = std::slice::from_ref(&around.workspace);
-    let mut deny = plan.mask.clone();
-    deny.extend(links::others(&plan.mask, near)?);
-    let mut protect = plan.frozen();
-    protect.extend(links::others(&protect, near)?);
+    let profile = profile(&plan, around)?;
     plan.sources.recheck()?;
     let (free, applied) = (plan.is_free(), plan.applied(around));
-    let rules =
-        Rules { grants: plan.grants, deny, deny_globs: plan.globs, protect, network: plan.network };
-    let profile = text(&rules)
-        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))?;
     if args.explain {
         let shown = io::stdout().write_all(profile.as_bytes());
         return shown.map(|()| 0).map_err(|error| {
@@ -61,4 +54,21 @@ pub(super) fn carry_out(
     let error = command.exec();
     say(&format!("cannot run {SANDBOX_EXEC}: {error}"));
     Ok(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN })
+}
+
+/// The text of the profile.
+fn profile(plan: &Plan, around: &Surroundings) -> Result<String, Refusal> {
+    let sockets = std::iter::once(&around.workspace).chain(&around.tmpdir);
+    let rules = collect::rules(Asked {
+        grants: plan.grants.clone(),
+        sockets: sockets.cloned().collect(),
+        deny: &plan.mask,
+        globs: &plan.globs,
+        pin_deny: true,
+        protect: &plan.frozen(),
+        network: plan.network,
+        workspace: &around.workspace,
+    })?;
+    text(&rules)
+        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))
 }

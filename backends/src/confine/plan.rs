@@ -156,7 +156,8 @@ impl Plan {
 }
 
 /// Profiles that protect the hook sources.
-fn has_hooks(profile: Profile) -> bool {
+#[must_use]
+pub fn has_hooks(profile: Profile) -> bool {
     match profile {
         Profile::Workspace | Profile::ReadOnly | Profile::Strict => true,
         Profile::Devbox | Profile::WorkspaceWrite | Profile::Off => false,

@@ -5,7 +5,7 @@ use std::str::Chars;
 
 /// What stands between two slashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Segment {
+pub(crate) enum Segment {
     /// `**`: any number of segments.
     Any,
     /// A plain name.
@@ -16,7 +16,7 @@ pub(super) enum Segment {
 
 /// A piece of a [`Segment::Wild`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// `*`
     Star,
     /// `?`

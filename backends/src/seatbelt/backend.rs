@@ -4,10 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sandproof_scenarios::{Capability, Platform, Policy, Rooms};
+use sandproof_scenarios::{Capability, Platform, Policy, Profile, Rooms};
 
-use super::{Rules, SANDBOX_EXEC, text};
+use super::collect::{self, Asked};
+use super::{SANDBOX_EXEC, text};
 use crate::confine::grants::{self, Host};
+use crate::confine::metadata;
+use crate::confine::plan::has_hooks;
+use crate::confine::sources::Sources;
 use crate::confine::surroundings::Surroundings;
 use crate::identify::sha256;
 use crate::{Backend, Express, Launch, NotReady, ReceiptItem, Subject, Unsupported};
@@ -26,6 +30,8 @@ impl Default for Seatbelt {
             Capability::DenyList,
             Capability::DenyGlob,
             Capability::Protect,
+            Capability::GrokHome,
+            Capability::Metadata,
             Capability::NetworkBlock,
         ];
         Self { can: can.into_iter().collect() }
@@ -67,17 +73,19 @@ impl Backend for Seatbelt {
             let why = "a profile has no means for it".to_owned();
             return Err(Unsupported { item: "env".to_owned(), why });
         }
-        let text = text(&rules(policy, rooms)).map_err(|error| Unsupported {
-            item: "deny and protect".to_owned(),
-            why: error.to_string(),
-        })?;
+        let text = profile(policy, rooms)
+            .map_err(|why| Unsupported { item: "deny and protect".to_owned(), why })?;
         let mut argv: Vec<OsString> = vec![SANDBOX_EXEC.into(), "-p".into(), text.into()];
         argv.extend(command.iter().cloned());
         Ok(Launch { argv, receipt: receipt(policy), ..Launch::default() })
     }
 }
 
-fn rules(policy: &Policy, rooms: &Rooms) -> Rules {
+/// The profile for a policy, as it stands in the rooms now.
+///
+/// # Errors
+/// What no profile can hold, and what is not there to be protected.
+pub fn profile(policy: &Policy, rooms: &Rooms) -> Result<String, String> {
     let around = Surroundings {
         workspace: rooms.work.clone(),
         home: rooms.home.clone(),
@@ -90,13 +98,26 @@ fn rules(policy: &Policy, rooms: &Rooms) -> Rules {
         grants.read.extend(policy.extra_read.iter().cloned());
         grants.write.extend(policy.extra_write.iter().cloned());
     }
-    Rules {
-        grants,
-        deny: policy.deny.clone(),
-        deny_globs: policy.deny_globs.clone(),
-        protect: policy.protect.clone(),
-        network: policy.network,
+    let mut protect = policy.protect.clone();
+    if has_hooks(policy.profile) {
+        let sources = Sources::prepare(&policy.grok_home).map_err(|refusal| refusal.to_string())?;
+        protect.extend(sources.paths());
     }
+    if policy.profile == Profile::WorkspaceWrite {
+        protect.extend(metadata::of(&grants.write).map_err(|refusal| refusal.to_string())?);
+    }
+    let sockets = [&rooms.work, &rooms.temp].into_iter().chain(&policy.extra_write);
+    let rules = collect::rules(Asked {
+        sockets: sockets.cloned().collect(),
+        grants,
+        deny: &policy.deny,
+        globs: &policy.deny_globs,
+        pin_deny: true,
+        protect: &protect,
+        network: policy.network,
+        workspace: &rooms.work,
+    });
+    text(&rules.map_err(|refusal| refusal.to_string())?).map_err(|error| error.to_string())
 }
 
 fn receipt(policy: &Policy) -> Vec<ReceiptItem> {

@@ -1,15 +1,18 @@
-//! Writes the text of a profile.
+//! Writes the text of a profile: first what is granted, then what is denied.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::Network;
 
-use super::regex::regexes;
+use super::covers::covers;
+use super::filter::{alone, below, spellings};
 use super::{Rules, TextError};
+use crate::confine::grants::Grants;
 use crate::glob::GlobSet;
 
-/// What every command needs to run at all.
+/// What every command needs to run at all. A terminal is its own when it was made inside; of
+/// those that were there before, only open ones can be used, by `ioctl`.
 const BASE: &str = "\
 (version 1)
 (deny default)
@@ -23,9 +26,11 @@ const BASE: &str = "\
 (allow ipc-posix-shm*)
 (allow ipc-posix-sem*)
 (allow pseudo-tty)
+(allow file-read* file-write* file-ioctl (literal \"/dev/ptmx\") (subpath \"/dev/fd\"))
+(allow file-read* file-write* (require-all (regex #\"^/dev/ttys[0-9]+$\") (extension \"com.apple.sandbox.pty\")))
+(allow file-ioctl (regex #\"^/dev/ttys[0-9]+$\"))
 (allow mach-lookup)
 (allow file-read* (literal \"/\"))
-(allow file-read-metadata)
 ";
 
 /// Services that hand out keys and passwords.
@@ -37,8 +42,20 @@ const KEYCHAIN: [&str; 5] = [
     "com.apple.security.agent",
 ];
 
-/// Folders of macOS that are symlinks into `/private`.
-const PRIVATE: [&str; 3] = ["/tmp", "/var", "/etc"];
+/// Services that reach the network for whoever asks: names, certificates, downloads.
+const NETWORKERS: [&str; 8] = [
+    "com.apple.mDNSResponder",
+    "com.apple.dnssd.service",
+    "com.apple.networkd",
+    "com.apple.nsurlsessiond",
+    "com.apple.cfnetwork.cfnetworkagent",
+    "com.apple.ocspd",
+    "com.apple.trustd",
+    "com.apple.trustd.agent",
+];
+
+/// The socket of the service that looks names up: a name can carry anything out.
+const RESOLVER: &str = "/var/run/mDNSResponder";
 
 /// The whole profile.
 ///
@@ -47,117 +64,72 @@ const PRIVATE: [&str; 3] = ["/tmp", "/var", "/etc"];
 pub fn text(rules: &Rules) -> Result<String, TextError> {
     // Even an invalid glob is refused, rather than written and then matching nothing.
     GlobSet::compile(&rules.deny_globs)?;
-    let mut lines = if rules.grants.limited { limited(rules)? } else { free(rules) };
+    let mut lines = if rules.grants.limited { limited(rules)? } else { free(rules)? };
     lines.extend(covers(rules)?);
     Ok(lines.concat())
 }
 
 /// Grants over a closed base.
 fn limited(rules: &Rules) -> Result<Vec<String>, TextError> {
-    let mut lines = vec![BASE.to_owned()];
-    let services = KEYCHAIN.map(|name| format!("(global-name \"{name}\")"));
-    lines.push(format!("(deny mach-lookup {})\n", services.join(" ")));
+    let mut lines = vec![BASE.to_owned(), services(&KEYCHAIN)];
     let grants = &rules.grants;
-    for (actions, roots) in [
-        ("file-read* file-map-executable", &grants.read),
-        ("file-read* file-map-executable file-write*", &grants.write),
-        ("file-read* file-write* file-ioctl", &grants.devices),
-    ] {
-        for root in spellings(roots) {
-            lines.push(format!("(allow {actions} {})\n", subpath(&root)?));
-        }
+    for folder in ancestors(grants) {
+        lines.push(format!("(allow file-read-metadata {})\n", alone(&folder)?));
     }
-    lines.push(network(rules.network).to_owned());
+    for root in spellings(&grants.read) {
+        lines.push(format!("(allow file-read* file-map-executable {})\n", below(&root)?));
+    }
+    for root in spellings(&grants.write) {
+        // Only a file that could be changed anyway gets a second name.
+        let actions = "file-read* file-map-executable file-write* file-link file-clone";
+        lines.push(format!("(allow {actions} {})\n", below(&root)?));
+    }
+    for device in spellings(&grants.devices) {
+        let filters = format!("{} {}", alone(&device)?, below(&device)?);
+        lines.push(format!("(allow file-read* file-write* file-ioctl {filters})\n"));
+    }
+    lines.extend(match rules.network {
+        Network::Open => vec!["(allow network*)\n(allow system-socket)\n".to_owned()],
+        Network::Blocked => blocked(rules)?,
+    });
     Ok(lines)
 }
 
 /// Everything is granted but what follows.
-fn free(rules: &Rules) -> Vec<String> {
+fn free(rules: &Rules) -> Result<Vec<String>, TextError> {
     let mut lines = vec!["(version 1)\n(allow default)\n".to_owned()];
     if rules.network == Network::Blocked {
         lines.push("(deny network*)\n".to_owned());
-        lines.push(network(Network::Blocked).to_owned());
-    }
-    lines
-}
-
-fn network(network: Network) -> &'static str {
-    match network {
-        Network::Open => "(allow network*)\n(allow system-socket)\n",
-        Network::Blocked => {
-            "(allow system-socket)\n(allow network-bind (local unix-socket))\n\
-             (allow network* (remote unix-socket))\n"
-        }
-    }
-}
-
-/// What is denied and protected, and the pins of the folders that hold it.
-fn covers(rules: &Rules) -> Result<Vec<String>, TextError> {
-    let mut lines = Vec::new();
-    for path in spellings(&rules.protect) {
-        lines.push(format!("(deny file-write* {})\n", subpath(&path)?));
-    }
-    for path in spellings(&rules.deny) {
-        lines.push(format!("(deny file-read* file-write* {})\n", subpath(&path)?));
-    }
-    for glob in &rules.deny_globs {
-        for regex in regexes(glob, private)? {
-            lines.push(format!("(deny file-read* file-write* (regex #\"{regex}\"))\n"));
-        }
-    }
-    for pin in pins(rules) {
-        let literal = format!("(literal {})", quoted(&pin)?);
-        lines.push(format!("(deny file-write-unlink file-write-create {literal})\n"));
+        lines.extend(blocked(rules)?);
     }
     Ok(lines)
 }
 
-/// The folders between a leaf and the outermost write root that holds it. A rule goes by path, so
-/// whoever moves such a folder moves what it holds out from under its rule.
-fn pins(rules: &Rules) -> BTreeSet<PathBuf> {
-    let leaves = spellings(&rules.deny.iter().chain(&rules.protect).cloned().collect::<Vec<_>>());
-    let everything = [PathBuf::from("/")];
-    let roots = if rules.grants.limited { &rules.grants.write[..] } else { &everything[..] };
-    let roots = spellings(roots);
-    leaves
-        .iter()
-        .filter_map(|leaf| Some((leaf, roots.iter().find(|root| leaf.starts_with(root))?)))
-        .flat_map(|(leaf, root)| {
-            leaf.ancestors().skip(1).take_while(move |folder| folder.starts_with(root))
-        })
-        .filter(|folder| folder.parent().is_some())
-        .map(Path::to_path_buf)
-        .collect()
-}
-
-/// Each path as it is and with `/private` toggled: rules go by the real path, programs by either.
-fn spellings(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
-    paths.iter().flat_map(|path| std::iter::once(path.clone()).chain(private(path))).collect()
-}
-
-/// The other spelling of a path under a folder that is a symlink into `/private`.
-fn private(path: &Path) -> Option<PathBuf> {
-    let real = path.strip_prefix("/private").map(|rest| Path::new("/").join(rest));
-    let plain = real.as_deref().unwrap_or(path);
-    if !PRIVATE.iter().any(|folder| plain.starts_with(folder)) {
-        return None;
+/// Nothing but unix sockets below some folders, and nobody who calls out instead.
+fn blocked(rules: &Rules) -> Result<Vec<String>, TextError> {
+    let mut lines = vec!["(allow system-socket (socket-domain AF_UNIX))\n".to_owned()];
+    for root in spellings(&rules.sockets) {
+        let below = below(&root)?;
+        lines.push(format!("(allow network-bind (local unix-socket {below}))\n"));
+        lines.push(format!("(allow network-outbound (remote unix-socket {below}))\n"));
     }
-    let other =
-        real.is_err().then(|| Path::new("/private").join(plain.strip_prefix("/").unwrap_or(plain)));
-    other.or_else(|| Some(plain.to_path_buf()))
-}
-
-/// A path and all below it, whether it is a file, a folder, or not there yet.
-fn subpath(path: &Path) -> Result<String, TextError> {
-    Ok(format!("(subpath {})", quoted(path)?))
-}
-
-/// A path as a string of the profile language.
-fn quoted(path: &Path) -> Result<String, TextError> {
-    let refuse = |why| TextError::Path { path: path.display().to_string(), why };
-    let text = path.to_str().ok_or_else(|| refuse("bytes that are not UTF-8"))?;
-    if text.chars().any(char::is_control) {
-        return Err(refuse("a control character"));
+    for socket in spellings(&[PathBuf::from(RESOLVER)]) {
+        lines.push(format!("(deny network-outbound (remote unix-socket {}))\n", below(&socket)?));
     }
-    Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+    lines.push(services(&NETWORKERS));
+    Ok(lines)
+}
+
+/// Closes Mach services.
+fn services(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("(global-name \"{name}\")")).collect();
+    format!("(deny mach-lookup {})\n", names.join(" "))
+}
+
+/// The folders on the way to what is granted: who may not look at them cannot arrive.
+fn ancestors(grants: &Grants) -> BTreeSet<PathBuf> {
+    let roots = [&grants.read, &grants.write, &grants.devices];
+    let roots = roots.into_iter().flat_map(|list| spellings(list));
+    let above = |root: PathBuf| root.ancestors().skip(1).map(Path::to_path_buf).collect::<Vec<_>>();
+    roots.flat_map(above).collect()
 }

@@ -1,0 +1,105 @@
+//! [`rules`]: what a profile must say on this host, from what was asked for. Looks at the file
+//! system, changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use sandproof_scenarios::Network;
+
+use super::{Rules, volume};
+use crate::confine::grants::Grants;
+use crate::confine::refusal::Refusal;
+use crate::confine::{links, resolve};
+use crate::glob::{GlobSet, Limits, walk_root};
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// What may be read and written.
+    pub grants: Grants,
+    /// Below these, unix sockets work although the network is blocked.
+    pub sockets: Vec<PathBuf>,
+    /// Paths to be denied.
+    pub deny: &'a [PathBuf],
+    /// Absolute globs to be denied.
+    pub globs: &'a [String],
+    /// Whether the folders above what is denied are pinned.
+    pub pin_deny: bool,
+    /// Paths to be protected.
+    pub protect: &'a [PathBuf],
+    /// Network of the command.
+    pub network: Network,
+    /// Where hard links are looked for first.
+    pub workspace: &'a Path,
+}
+
+/// The rules for it: every name that leads to what is denied and protected.
+///
+/// # Errors
+/// A path that cannot be resolved, a file whose hard links are not all found, a glob outside the
+/// grammar or its limits.
+pub fn rules(asked: Asked<'_>) -> Result<Rules, Refusal> {
+    let (globs, glob_matches, targets) = expand(asked.globs)?;
+    let mut deny = names(asked.deny, asked.workspace)?;
+    deny.extend(targets);
+    Ok(Rules {
+        grants: asked.grants,
+        sockets: asked.sockets,
+        deny,
+        deny_globs: globs,
+        glob_matches,
+        pin_deny: asked.pin_deny,
+        protect: names(asked.protect, asked.workspace)?,
+        network: asked.network,
+        fold_case: volume::folds_case(asked.workspace),
+    })
+}
+
+/// Each path as it is and as it resolves, with the hard links of files.
+fn names(paths: &[PathBuf], near: &Path) -> Result<Vec<PathBuf>, Refusal> {
+    let mut names = Vec::new();
+    for path in paths {
+        names.extend(resolve::entry(path)?.all());
+    }
+    let others = links::others(&names, &[near.to_path_buf()])?;
+    names.extend(others);
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// The globs in both spellings of the folder they begin in; what they match now; and what the
+/// symlinks among that lead to, which is under no expression.
+type Expanded = (Vec<String>, Vec<PathBuf>, Vec<PathBuf>);
+
+fn expand(globs: &[String]) -> Result<Expanded, Refusal> {
+    let refuse = |error| Refusal::new(format!("a deny {error}"), "nothing was started");
+    let mut all = globs.to_vec();
+    for glob in globs {
+        all.extend(resolved(glob)?);
+    }
+    let set = GlobSet::compile(&all).map_err(refuse)?;
+    let found = set.expand(Limits::default()).map_err(refuse)?;
+    let (matches, targets) = found.into_iter().partition(|path| set.matches(path));
+    Ok((all, matches, targets))
+}
+
+/// The glob below the folder that its first names lead to, when that is another one.
+fn resolved(glob: &str) -> Result<Option<String>, Refusal> {
+    let root = walk_root(glob);
+    let existing = root.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+    let Some((folder, real)) = existing else { return Ok(None) };
+    let real = real.join(root.strip_prefix(folder).unwrap_or(&root));
+    if real == root {
+        return Ok(None);
+    }
+    let odd = |text: &str| text.contains(['*', '?', '[', '{', '}', '\\']);
+    match (real.to_str(), Path::new(glob).strip_prefix(&root)) {
+        (Some(text), Ok(tail)) if !odd(text) => {
+            Ok(Some(format!("{}/{}", text.trim_end_matches('/'), tail.display())))
+        }
+        (Some(_) | None, Ok(_) | Err(_)) => {
+            let what = "the folder in which a deny glob begins cannot be named in a glob";
+            Err(Refusal::at(what, &real, "deny it by exact paths"))
+        }
+    }
+}
