@@ -103,3 +103,6 @@ fn resolved(glob: &str) -> Result<Option<String>, Refusal> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

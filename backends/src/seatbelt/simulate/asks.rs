@@ -1,7 +1,7 @@
 //! [`asks`]: what the kernel of macOS asks the profile when an attempt is made.
 //!
-//! Paths are followed here as the kernel follows them: rules see where a path leads, and every
-//! symlink on the way is looked at. A hard link asks about the file it is made of.
+//! Paths are followed here as the kernel follows them: rules see where a path leads, and each
+//! symlink on the way may be looked at. A hard link asks about the file it is made of.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -19,6 +19,9 @@ pub struct Ask {
     pub operation: &'static str,
     /// About what.
     pub thing: Thing,
+    /// Whether the kernel is known to ask it. A denial must not rest on one that it may leave out,
+    /// while what must work must not stumble over one that it may ask.
+    pub certain: bool,
 }
 
 /// What a question is about.
@@ -107,7 +110,11 @@ struct List {
 
 impl List {
     fn push(&mut self, operation: &'static str, path: PathBuf) {
-        self.asks.push(Ask { operation, thing: Thing::Path(path) });
+        self.asks.push(Ask { operation, thing: Thing::Path(path), certain: true });
+    }
+
+    fn perhaps(&mut self, operation: &'static str, path: PathBuf) {
+        self.asks.push(Ask { operation, thing: Thing::Path(path), certain: false });
     }
 
     /// About where the path leads.
@@ -153,7 +160,8 @@ impl List {
     /// is asked about as if it got another one.
     fn rename(&mut self, from: &Path, to: &Path, exchange: bool) {
         if from.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 1) {
-            self.entry("file-link", from);
+            let from = self.follow(from, false);
+            self.perhaps("file-link", from);
         }
         self.entry("file-write-unlink", from);
         self.entry("file-write-create", to);
@@ -171,13 +179,14 @@ impl List {
             Endpoint::Unix { path, .. } => ("AF_UNIX", Thing::Socket(self.follow(path, true))),
             Endpoint::Abstract { .. } => return Err("macOS has no abstract sockets"),
         };
-        self.asks.push(Ask { operation: "system-socket", thing: Thing::Domain(domain) });
-        self.asks.push(Ask { operation, thing });
+        let made = Thing::Domain(domain);
+        self.asks.push(Ask { operation: "system-socket", thing: made, certain: false });
+        self.asks.push(Ask { operation, thing, certain: true });
         Ok(())
     }
 
-    /// Where a path leads; names that do not exist stay as they are. Every symlink on the way is
-    /// asked about. A loop ends where it began to turn.
+    /// Where a path leads; names that do not exist stay as they are. Every symlink on the way may
+    /// be asked about. A loop ends where it began to turn.
     fn follow(&mut self, path: &Path, last_too: bool) -> PathBuf {
         let mut real = PathBuf::from("/");
         let mut rest = reversed(path);
@@ -191,7 +200,7 @@ impl List {
             match next.read_link() {
                 Ok(target) if left > 0 && (last_too || !rest.is_empty()) => {
                     left -= 1;
-                    self.push("file-read-metadata", next);
+                    self.perhaps("file-read-metadata", next);
                     if target.is_absolute() {
                         real = PathBuf::from("/");
                     }

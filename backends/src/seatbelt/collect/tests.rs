@@ -1,0 +1,77 @@
+//! Every name of what is denied is found.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+fn asked<'a>(root: &'a Path, deny: &'a [PathBuf], globs: &'a [String]) -> Asked<'a> {
+    Asked {
+        grants: Grants::default(),
+        sockets: Vec::new(),
+        deny,
+        globs,
+        pin_deny: true,
+        protect: &[],
+        network: Network::Open,
+        workspace: root,
+    }
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    (dir, root)
+}
+
+#[test]
+fn what_is_denied_has_every_name() {
+    let (_dir, root) = folder();
+    fs::write(root.join("real"), "x").unwrap();
+    fs::hard_link(root.join("real"), root.join("twin")).unwrap();
+    symlink("real", root.join("link")).unwrap();
+    let deny = [root.join("link"), root.join("missing/below")];
+    let rules = rules(asked(&root, &deny, &[])).unwrap();
+    let wanted = ["link", "missing/below", "real", "twin"].map(|name| root.join(name));
+    assert_eq!(rules.deny, wanted);
+}
+
+#[test]
+fn what_a_matching_link_leads_to_is_denied_as_well() {
+    let (_dir, root) = folder();
+    fs::create_dir(root.join("in")).unwrap();
+    fs::write(root.join("real.txt"), "x").unwrap();
+    fs::write(root.join("in/a.pem"), "x").unwrap();
+    symlink(root.join("real.txt"), root.join("in/b.pem")).unwrap();
+    let globs = [format!("{}/in/*.pem", root.display())];
+    let rules = rules(asked(&root, &[], &globs)).unwrap();
+    assert_eq!(rules.deny, [root.join("real.txt")]);
+    assert_eq!(rules.glob_matches, ["in/a.pem", "in/b.pem"].map(|name| root.join(name)));
+    assert_eq!(rules.deny_globs, globs);
+}
+
+#[test]
+fn a_glob_below_a_link_is_meant_below_its_target() {
+    let (_dir, root) = folder();
+    fs::create_dir(root.join("real")).unwrap();
+    symlink("real", root.join("way")).unwrap();
+    // The folder `none` is not there yet: the nearest that is counts.
+    let globs = [format!("{}/way/none/**/*.pem", root.display())];
+    let found = rules(asked(&root, &[], &globs)).unwrap();
+    let other = format!("{}/real/none/**/*.pem", root.display());
+    assert_eq!(found.deny_globs, [globs[0].clone(), other]);
+
+    fs::create_dir(root.join("o[d]d")).unwrap();
+    symlink("o[d]d", root.join("odd")).unwrap();
+    let globs = [format!("{}/odd/*.pem", root.display())];
+    let error = rules(asked(&root, &[], &globs)).unwrap_err().to_string();
+    assert!(error.contains("cannot be named in a glob") && error.contains("o[d]d"), "{error}");
+}
+
+#[test]
+fn a_glob_outside_the_grammar_is_a_refusal() {
+    let (_dir, root) = folder();
+    let globs = ["/a/{b,c}*".to_owned()];
+    assert!(rules(asked(&root, &[], &globs)).unwrap_err().to_string().contains("/a/{b,c}*"));
+}
