@@ -12,6 +12,7 @@ use crate::confine::grants::{self, Host};
 use crate::confine::metadata;
 use crate::confine::plan::has_hooks;
 use crate::confine::sources::Sources;
+use crate::confine::state;
 use crate::confine::surroundings::Surroundings;
 use crate::identify::sha256;
 use crate::{Backend, Express, Launch, NotReady, ReceiptItem, Subject, Unsupported};
@@ -102,6 +103,9 @@ pub fn profile(policy: &Policy, rooms: &Rooms) -> Result<String, String> {
     if has_hooks(policy.profile) {
         let sources = Sources::prepare(&policy.grok_home).map_err(|refusal| refusal.to_string())?;
         protect.extend(sources.paths());
+        let state = state::of(&policy.grok_home, &rooms.work, &grants.write)
+            .map_err(|refusal| refusal.to_string())?;
+        protect.extend(state.files.into_iter().chain(state.folders));
     }
     if policy.profile == Profile::WorkspaceWrite {
         protect.extend(metadata::of(&grants.write).map_err(|refusal| refusal.to_string())?);
