@@ -10,8 +10,7 @@ use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
 use super::{CANNOT_RUN, NOT_FOUND, say};
-use crate::seatbelt::collect::{self, Asked};
-use crate::seatbelt::{SANDBOX_EXEC, text};
+use crate::seatbelt::{SANDBOX_EXEC, collect};
 
 /// Becomes the command under a profile; comes back only when that failed, with the exit status.
 ///
@@ -33,7 +32,7 @@ pub(super) fn carry_out(
         plan.settle(around)?;
         super::open_log(args, &plan, &[], events)?;
     }
-    let profile = profile(&plan, around)?;
+    let profile = collect::profile(&plan, around)?;
     plan.sources.recheck()?;
     let (free, applied) = (plan.is_free(), plan.applied(around));
     if args.explain {
@@ -54,21 +53,4 @@ pub(super) fn carry_out(
     let error = command.exec();
     say(&format!("cannot run {SANDBOX_EXEC}: {error}"));
     Ok(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN })
-}
-
-/// The text of the profile.
-fn profile(plan: &Plan, around: &Surroundings) -> Result<String, Refusal> {
-    let sockets = std::iter::once(&around.workspace).chain(&around.tmpdir);
-    let rules = collect::rules(Asked {
-        grants: plan.grants.clone(),
-        sockets: sockets.cloned().collect(),
-        deny: &plan.mask,
-        globs: &plan.globs,
-        pin_deny: true,
-        protect: &plan.frozen(),
-        network: plan.network,
-        workspace: &around.workspace,
-    })?;
-    text(&rules)
-        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))
 }

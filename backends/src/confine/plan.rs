@@ -47,6 +47,24 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// One that grants this and asks for nothing else.
+    #[must_use]
+    pub fn granting(profile: Profile, grants: Grants) -> Self {
+        Self {
+            profile,
+            grants,
+            mask: Vec::new(),
+            denied: Vec::new(),
+            globs: Vec::new(),
+            freeze: Vec::new(),
+            state: State::default(),
+            grok_home: None,
+            sources: Sources::default(),
+            network: profile.network(),
+            environment: Environment::default(),
+        }
+    }
+
     /// True when nothing is limited, covered or blocked.
     #[must_use]
     pub fn is_free(&self) -> bool {

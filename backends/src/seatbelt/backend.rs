@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sandproof_scenarios::{Capability, Platform, Policy, Profile, Rooms};
+use sandproof_scenarios::{Capability, Platform, Policy, Rooms};
 
-use super::collect::{self, Asked};
-use super::{SANDBOX_EXEC, text};
+use super::{SANDBOX_EXEC, collect};
 use crate::confine::grants::{self, Host};
-use crate::confine::metadata;
-use crate::confine::plan::has_hooks;
-use crate::confine::sources::Sources;
-use crate::confine::state;
+use crate::confine::plan::{Plan, has_hooks};
+use crate::confine::refusal::Refusal;
 use crate::confine::surroundings::Surroundings;
 use crate::identify::sha256;
 use crate::{Backend, Express, Launch, NotReady, ReceiptItem, Subject, Unsupported};
@@ -94,34 +91,27 @@ pub fn profile(policy: &Policy, rooms: &Rooms) -> Result<String, String> {
         tmpdir: Some(rooms.temp.clone()),
         cwd: rooms.work.clone(),
     };
-    let mut grants = grants::of(policy.profile, &around, &Host);
+    let refuse = |refusal: Refusal| refusal.to_string();
+    let mut plan = plan(policy, &around);
+    plan.settle(&around).map_err(refuse)?;
+    collect::profile(&plan, &around).map_err(refuse)
+}
+
+/// What `confine` would carry out for this policy.
+fn plan(policy: &Policy, around: &Surroundings) -> Plan {
+    let mut grants = grants::of(policy.profile, around, &Host);
     if grants.limited {
         grants.read.extend(policy.extra_read.iter().cloned());
         grants.write.extend(policy.extra_write.iter().cloned());
     }
-    let mut protect = policy.protect.clone();
-    if has_hooks(policy.profile) {
-        let sources = Sources::prepare(&policy.grok_home).map_err(|refusal| refusal.to_string())?;
-        protect.extend(sources.paths());
-        let state = state::of(&policy.grok_home, &rooms.work, &grants.write)
-            .map_err(|refusal| refusal.to_string())?;
-        protect.extend(state.files.into_iter().chain(state.folders));
-    }
-    if policy.profile == Profile::WorkspaceWrite {
-        protect.extend(metadata::of(&grants.write).map_err(|refusal| refusal.to_string())?);
-    }
-    let sockets = [&rooms.work, &rooms.temp].into_iter().chain(&policy.extra_write);
-    let rules = collect::rules(Asked {
-        sockets: sockets.cloned().collect(),
-        grants,
-        deny: &policy.deny,
-        globs: &policy.deny_globs,
-        pin_deny: true,
-        protect: &protect,
+    Plan {
+        mask: policy.deny.clone(),
+        globs: policy.deny_globs.clone(),
+        freeze: policy.protect.clone(),
+        grok_home: Some(policy.grok_home.clone()).filter(|_| has_hooks(policy.profile)),
         network: policy.network,
-        workspace: &rooms.work,
-    });
-    text(&rules.map_err(|refusal| refusal.to_string())?).map_err(|error| error.to_string())
+        ..Plan::granting(policy.profile, grants)
+    }
 }
 
 fn receipt(policy: &Policy) -> Vec<ReceiptItem> {

@@ -1,57 +1,48 @@
-//! [`rules`]: what a profile must say on this host, from what was asked for. Looks at the file
-//! system, changes nothing.
+//! [`profile`]: what a profile must say on this host, from the plan. Looks at the file system,
+//! changes nothing.
 
 use std::path::{Path, PathBuf};
 
-use sandproof_scenarios::Network;
-
-use super::{Rules, volume};
-use crate::confine::grants::Grants;
+use super::{Rules, text, volume};
+use crate::confine::plan::Plan;
 use crate::confine::refusal::Refusal;
+use crate::confine::surroundings::Surroundings;
 use crate::confine::{links, resolve};
 use crate::glob::{GlobSet, Limits, walk_root};
 
-/// What was asked for.
-#[derive(Clone, Debug)]
-pub struct Asked<'a> {
-    /// What may be read and written.
-    pub grants: Grants,
-    /// Below these, unix sockets work although the network is blocked.
-    pub sockets: Vec<PathBuf>,
-    /// Paths to be denied.
-    pub deny: &'a [PathBuf],
-    /// Absolute globs to be denied.
-    pub globs: &'a [String],
-    /// Whether the folders above what is denied are pinned.
-    pub pin_deny: bool,
-    /// Paths to be protected.
-    pub protect: &'a [PathBuf],
-    /// Network of the command.
-    pub network: Network,
-    /// Where hard links are looked for first.
-    pub workspace: &'a Path,
-}
-
-/// The rules for it: every name that leads to what is denied and protected.
+/// The text of the profile for a settled plan.
 ///
 /// # Errors
 /// A path that cannot be resolved, a file whose hard links are not all found, a glob outside the
-/// grammar or its limits.
-pub fn rules(asked: Asked<'_>) -> Result<Rules, Refusal> {
-    let (globs, glob_matches, targets) = expand(asked.globs)?;
-    let mut deny = names(asked.deny, asked.workspace)?;
+/// grammar or its limits, and what no profile can hold.
+pub fn profile(plan: &Plan, around: &Surroundings) -> Result<String, Refusal> {
+    text(&rules(plan, around)?)
+        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))
+}
+
+/// Every name that leads to what is denied and protected.
+fn rules(plan: &Plan, around: &Surroundings) -> Result<Rules, Refusal> {
+    let near = &around.workspace;
+    let (globs, glob_matches, targets) = expand(&plan.globs)?;
+    let mut deny = names(&plan.mask, near)?;
     deny.extend(targets);
     Ok(Rules {
-        grants: asked.grants,
-        sockets: asked.sockets,
+        grants: plan.grants.clone(),
+        sockets: sockets(around),
         deny,
         deny_globs: globs,
         glob_matches,
-        pin_deny: asked.pin_deny,
-        protect: names(asked.protect, asked.workspace)?,
-        network: asked.network,
-        fold_case: volume::folds_case(asked.workspace),
+        pin_deny: true,
+        protect: names(&plan.frozen(), near)?,
+        network: plan.network,
+        fold_case: volume::folds_case(near),
     })
+}
+
+/// Where unix sockets work although the network is blocked: in the workspace and in `$TMPDIR`. In
+/// `/tmp` lie those of other programs.
+fn sockets(around: &Surroundings) -> Vec<PathBuf> {
+    std::iter::once(&around.workspace).chain(&around.tmpdir).cloned().collect()
 }
 
 /// Each path as it is and as it resolves, with the hard links of files.

@@ -4,19 +4,20 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::*;
+use sandproof_scenarios::Profile;
 
-fn asked<'a>(root: &'a Path, deny: &'a [PathBuf], globs: &'a [String]) -> Asked<'a> {
-    Asked {
-        grants: Grants::default(),
-        sockets: Vec::new(),
-        deny,
-        globs,
-        pin_deny: true,
-        protect: &[],
-        network: Network::Open,
-        workspace: root,
-    }
+use super::*;
+use crate::confine::grants::Grants;
+
+/// The rules for a plan that denies this.
+fn rules(root: &Path, deny: &[PathBuf], globs: &[String]) -> Result<Rules, Refusal> {
+    let around = Surroundings { workspace: root.to_path_buf(), ..Surroundings::default() };
+    let plan = Plan {
+        mask: deny.to_vec(),
+        globs: globs.to_vec(),
+        ..Plan::granting(Profile::Off, Grants::default())
+    };
+    super::rules(&plan, &around)
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -32,9 +33,9 @@ fn what_is_denied_has_every_name() {
     fs::hard_link(root.join("real"), root.join("twin")).unwrap();
     symlink("real", root.join("link")).unwrap();
     let deny = [root.join("link"), root.join("missing/below")];
-    let rules = rules(asked(&root, &deny, &[])).unwrap();
+    let found = rules(&root, &deny, &[]).unwrap();
     let wanted = ["link", "missing/below", "real", "twin"].map(|name| root.join(name));
-    assert_eq!(rules.deny, wanted);
+    assert_eq!(found.deny, wanted);
 }
 
 #[test]
@@ -45,10 +46,10 @@ fn what_a_matching_link_leads_to_is_denied_as_well() {
     fs::write(root.join("in/a.pem"), "x").unwrap();
     symlink(root.join("real.txt"), root.join("in/b.pem")).unwrap();
     let globs = [format!("{}/in/*.pem", root.display())];
-    let rules = rules(asked(&root, &[], &globs)).unwrap();
-    assert_eq!(rules.deny, [root.join("real.txt")]);
-    assert_eq!(rules.glob_matches, ["in/a.pem", "in/b.pem"].map(|name| root.join(name)));
-    assert_eq!(rules.deny_globs, globs);
+    let found = rules(&root, &[], &globs).unwrap();
+    assert_eq!(found.deny, [root.join("real.txt")]);
+    assert_eq!(found.glob_matches, ["in/a.pem", "in/b.pem"].map(|name| root.join(name)));
+    assert_eq!(found.deny_globs, globs);
 }
 
 #[test]
@@ -58,14 +59,14 @@ fn a_glob_below_a_link_is_meant_below_its_target() {
     symlink("real", root.join("way")).unwrap();
     // The folder `none` is not there yet: the nearest that is counts.
     let globs = [format!("{}/way/none/**/*.pem", root.display())];
-    let found = rules(asked(&root, &[], &globs)).unwrap();
+    let found = rules(&root, &[], &globs).unwrap();
     let other = format!("{}/real/none/**/*.pem", root.display());
     assert_eq!(found.deny_globs, [globs[0].clone(), other]);
 
     fs::create_dir(root.join("o[d]d")).unwrap();
     symlink("o[d]d", root.join("odd")).unwrap();
     let globs = [format!("{}/odd/*.pem", root.display())];
-    let error = rules(asked(&root, &[], &globs)).unwrap_err().to_string();
+    let error = rules(&root, &[], &globs).unwrap_err().to_string();
     assert!(error.contains("cannot be named in a glob") && error.contains("o[d]d"), "{error}");
 }
 
@@ -73,5 +74,5 @@ fn a_glob_below_a_link_is_meant_below_its_target() {
 fn a_glob_outside_the_grammar_is_a_refusal() {
     let (_dir, root) = folder();
     let globs = ["/a/{b,c}*".to_owned()];
-    assert!(rules(asked(&root, &[], &globs)).unwrap_err().to_string().contains("/a/{b,c}*"));
+    assert!(rules(&root, &[], &globs).unwrap_err().to_string().contains("/a/{b,c}*"));
 }
