@@ -19,6 +19,7 @@
 //! - When the supervisor is killed, the command dies, but not what it started in the background.
 
 pub mod args;
+pub mod config;
 pub mod cover;
 pub mod environment;
 pub mod events;
@@ -34,6 +35,8 @@ pub mod mutant;
 pub mod plan;
 pub mod refusal;
 pub mod resolve;
+pub mod selection;
+pub mod session;
 pub mod sockets;
 pub mod sources;
 pub mod state;
@@ -42,12 +45,18 @@ pub mod surroundings;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use sandproof_scenarios::Profile;
+use sandproof_scenarios::policy::EnvPolicy;
 
-use args::{Args, ProfileArg};
-use events::Events;
+use args::Args;
+use config::Config;
+use events::{Event, Events};
+use mutant::Mutant;
+use plan::{Asked, Plan};
 use refusal::Refusal;
+use selection::Chooser;
+use session::Session;
 use surroundings::Surroundings;
 
 /// Status when the sandbox refuses to start.
@@ -89,8 +98,11 @@ fn start(args: &Args) -> Result<i32, Refusal> {
         return linux::resume(stage);
     }
     let surroundings = Surroundings::look(args)?;
-    let mut events = noted(args, &surroundings)?;
-    let started = carry_out(args, &surroundings, &mut events);
+    let asked = ask(args, &surroundings);
+    let name = asked.as_ref().ok().map(|(asked, _)| asked.chosen.name.as_str());
+    let mut events = noted(args, &surroundings, name);
+    let started =
+        asked.and_then(|(asked, session)| begin(args, &surroundings, &asked, session, &mut events));
     if let Err(refusal) = &started {
         events.refused(refusal);
     }
@@ -98,26 +110,89 @@ fn start(args: &Args) -> Result<i32, Refusal> {
 }
 
 /// Where this start is noted. Profile `off` leaves a home that is not there alone, and is noted only
-/// when it was asked for.
-fn noted(args: &Args, around: &Surroundings) -> Result<Events, Refusal> {
-    let profile = surroundings::profile(args)?;
-    let name =
-        profile.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-    let asked = profile != ProfileArg::Off || around.grok_home.is_dir();
+/// when it was asked for. What was asked for wrongly is noted as it was written.
+fn noted(args: &Args, around: &Surroundings, chosen: Option<&str>) -> Events {
+    let off = Profile::Off.name();
+    let said = || args.profile.as_deref().or(around.sandbox.as_ref()?.to_str());
+    let name = chosen.or_else(said).unwrap_or(off);
+    let asked = name != off || around.grok_home.is_dir();
     let home = Some(&*around.grok_home).filter(|_| asked && !args.explain && args.only.is_none());
-    Ok(Events::of(&name, &around.workspace, home))
+    Events::of(name, &around.workspace, home)
 }
 
-/// Draws the plan and carries it out with what this system has.
-fn carry_out(args: &Args, around: &Surroundings, events: &mut Events) -> Result<i32, Refusal> {
-    let plan = plan::draw(args, around)?;
+/// Draws the plan and carries it out, in a session if there is one.
+fn begin(
+    args: &Args,
+    around: &Surroundings,
+    asked: &Asked,
+    session: Option<Session>,
+    events: &mut Events,
+) -> Result<i32, Refusal> {
+    let plan = plan::draw(args, around, asked)?;
+    for error in &asked.chosen.notes {
+        events.note(Event::BypassDenied { error: error.clone() })?;
+    }
+    if asked.chosen.by == Chooser::Nobody && plan.is_free() {
+        say("nothing is enforced: no profile was chosen; name one with --sandbox, in \
+             GROK_SANDBOX, or as `profile` of `[sandbox]` in config.toml of GROK_HOME");
+    }
+    match session.filter(|_| !args.explain) {
+        Some(session) => in_session(session, asked, || carry_out(args, plan, around, events)),
+        None => carry_out(args, plan, around, events),
+    }
+}
+
+/// What files, environment and session say, and what there is to tell about it.
+fn ask(args: &Args, around: &Surroundings) -> Result<(Asked, Option<Session>), Refusal> {
+    let config = Config::read(around)?;
+    let session = Session::open(args, around)?;
+    let saved = session.as_ref().and_then(Session::saved);
+    let chosen = selection::choose(args, around, &config, saved)?;
+    let environment = environment_policy(args, &config)?;
+    for note in config.warnings.iter().chain(&chosen.notes) {
+        say(&format!("warning: {note}"));
+    }
+    Ok((Asked { chosen, limits: config.limits, environment }, session))
+}
+
+/// The policy that a requirement demands, else that of the command line, else that of `config.toml`.
+fn environment_policy(args: &Args, config: &Config) -> Result<EnvPolicy, Refusal> {
+    let said = args.env_policy.as_deref().map(environment::read).transpose()?;
+    let configured = config.settings.environment.clone();
+    let configured = configured.filter(|_| !mutant::on(Mutant::EnvConfigIgnored));
+    Ok(config.required.environment.clone().or(said).or(configured).unwrap_or_default())
+}
+
+/// Carries out with a record that is there before the command and stays after it.
+fn in_session(
+    mut session: Session,
+    asked: &Asked,
+    run: impl FnOnce() -> Result<i32, Refusal>,
+) -> Result<i32, Refusal> {
+    session.begin(&asked.chosen)?;
+    let outcome = run();
+    let refused = !matches!(outcome, Ok(status) if status != REFUSED);
+    if let Err(refusal) = session.end(refused) {
+        // The command has run: what it did is not undone by saying that it was refused.
+        say(&format!("warning: {refusal}"));
+    }
+    outcome
+}
+
+/// Carries a plan out with what this system has.
+fn carry_out(
+    args: &Args,
+    plan: Plan,
+    around: &Surroundings,
+    events: &mut Events,
+) -> Result<i32, Refusal> {
     #[cfg(target_os = "linux")]
     return linux::carry_out(args, plan, around, events);
     #[cfg(target_os = "macos")]
     return macos::carry_out(args, plan, around, events);
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     {
-        let _ = (plan, events);
+        let _ = (args, plan, around, events);
         Err(Refusal::new("this system has no mechanism that confine knows", "use Linux or macOS"))
     }
 }
@@ -125,7 +200,7 @@ fn carry_out(args: &Args, around: &Surroundings, events: &mut Events) -> Result<
 /// Opens the log, and notes what is not enforced on request, before anything is.
 fn open_log(
     args: &Args,
-    plan: &plan::Plan,
+    plan: &Plan,
     lost: &[(&str, Refusal)],
     events: &mut Events,
 ) -> Result<(), Refusal> {

@@ -59,6 +59,8 @@ impl Confine {
             Capability::NetworkBlock,
             Capability::EnvPolicy,
             Capability::Metadata,
+            Capability::GrokConfig,
+            Capability::Sessions,
         ]);
         if cfg!(target_os = "linux") {
             can.extend([
@@ -112,7 +114,8 @@ impl Backend for Confine {
             line.flag("--fail-open");
         }
         line.profile(policy, rooms);
-        line.network(policy);
+        line.session(policy);
+        line.network_beyond_profile(policy);
         line.covers(policy);
         line.environment(policy, rooms)?;
         Ok(line.end(command))

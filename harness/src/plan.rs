@@ -242,6 +242,8 @@ fn implied(scenario: &Scenario, profile: Profile) -> BTreeSet<Capability> {
     let network = policy.network.unwrap_or(profile.network());
     want(network == Network::Blocked, Capability::NetworkBlock);
     want(policy.env.is_some(), Capability::EnvPolicy);
+    want(!policy.named, Capability::GrokConfig);
+    want(policy.session.is_some(), Capability::Sessions);
     let hooks = scenario.given.iter().any(|f| matches!(f, Fixture::HooksPath(_)));
     want(hooks, Capability::GrokHome);
     wanted

@@ -33,6 +33,10 @@ pub enum Capability {
     KillsTree,
     /// Protects `.git`, `.agents`, `.codex` at the top of each write root.
     Metadata,
+    /// Reads profiles and settings from files of GROK_HOME and of the workspace.
+    GrokConfig,
+    /// Remembers the profile of a session and keeps it when the session is gone on with.
+    Sessions,
     /// Is an agent whose own tools can be called.
     AgentTools,
     // Of a host.
@@ -60,7 +64,7 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability without a number, and `landlock` with 1.
-    pub const ALL: [Capability; 24] = [
+    pub const ALL: [Capability; 26] = [
         Capability::WriteScope,
         Capability::ReadScope,
         Capability::DenyList,
@@ -74,6 +78,8 @@ impl Capability {
         Capability::SyscallFilter,
         Capability::KillsTree,
         Capability::Metadata,
+        Capability::GrokConfig,
+        Capability::Sessions,
         Capability::AgentTools,
         Capability::Landlock(1),
         Capability::Seccomp,
@@ -110,6 +116,8 @@ impl Capability {
             Capability::SyscallFilter => "syscall-filter",
             Capability::KillsTree => "kills-tree",
             Capability::Metadata => "metadata",
+            Capability::GrokConfig => "grok-config",
+            Capability::Sessions => "sessions",
             Capability::AgentTools => "agent-tools",
             Capability::Landlock(_) => "landlock",
             Capability::Seccomp => "seccomp",
@@ -141,6 +149,10 @@ impl Capability {
             Capability::SyscallFilter => "closes system calls that only attackers use",
             Capability::KillsTree => "ends every process of the command with the command",
             Capability::Metadata => "protects .git, .agents and .codex in each write root",
+            Capability::GrokConfig => {
+                "reads sandbox.toml, config.toml and requirements.toml of GROK_HOME"
+            }
+            Capability::Sessions => "keeps the profile of a session that is gone on with",
             Capability::AgentTools => "is an agent whose own tools can be called",
             Capability::Landlock(_) => "the kernel has Landlock with at least this ABI",
             Capability::Seccomp => "the kernel has seccomp filters",

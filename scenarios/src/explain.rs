@@ -92,6 +92,7 @@ fn place_of(definition: &str) -> String {
         "LongRoute" => "key of a route".to_owned(),
         "LongTwin" => "key of `twin`".to_owned(),
         "EnvPolicy" => "key of `env` in `policy`".to_owned(),
+        "SessionSpec" => "key of `session` in `policy`".to_owned(),
         "Promise" => "key of `promise`".to_owned(),
         "Profile" => "profile".to_owned(),
         "Inherit" => "value of `inherit`".to_owned(),

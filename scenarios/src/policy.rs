@@ -33,6 +33,13 @@ pub struct PolicySpec {
     /// Which variables reach the command.
     #[serde(default)]
     pub env: Option<EnvPolicy>,
+    /// The command line of the subject names the profile. False: its files or its environment do,
+    /// as `given` says.
+    #[serde(default = "yes")]
+    pub named: bool,
+    /// A session that is gone on with.
+    #[serde(default)]
+    pub session: Option<SessionSpec>,
 }
 
 /// A named profile.
@@ -100,12 +107,15 @@ pub enum Network {
 }
 
 /// Which environment variables reach the command (grok `shell_environment_policy`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct EnvPolicy {
     /// Start from everything, from the core names, or from nothing.
     #[serde(default)]
     pub inherit: Inherit,
+    /// False: names with KEY, SECRET or TOKEN in them are dropped as well.
+    #[serde(default = "yes")]
+    pub ignore_default_excludes: bool,
     /// Name patterns (`*`, `?`, case-insensitive) dropped.
     #[serde(default)]
     pub exclude: Vec<String>,
@@ -115,6 +125,30 @@ pub struct EnvPolicy {
     /// Values set after `exclude`.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
+}
+
+impl Default for EnvPolicy {
+    fn default() -> Self {
+        Self {
+            inherit: Inherit::All,
+            ignore_default_excludes: true,
+            exclude: Vec::new(),
+            include_only: Vec::new(),
+            set: BTreeMap::new(),
+        }
+    }
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// How the subject is told which session it is to go on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SessionSpec {
+    /// A name or a title.
+    pub resume: String,
 }
 
 /// Base of an [`EnvPolicy`].
@@ -202,6 +236,10 @@ pub struct Policy {
     pub env: EnvPolicy,
     /// The scenario asked for an environment policy.
     pub env_asked: bool,
+    /// The command line names the profile.
+    pub named: bool,
+    /// A session that is gone on with.
+    pub session: Option<SessionSpec>,
     /// GROK_HOME of this arena.
     pub grok_home: PathBuf,
 }
@@ -244,6 +282,8 @@ impl PolicySpec {
             network: self.network.unwrap_or(profile.network()),
             env: self.env.clone().unwrap_or_default(),
             env_asked: self.env.is_some(),
+            named: self.named,
+            session: self.session.clone(),
             grok_home,
         }
     }

@@ -12,9 +12,10 @@ use clap::{Parser, ValueEnum};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "confine", version)]
 pub struct Args {
-    /// What the command may do; when absent `$GROK_SANDBOX`, else workspace.
+    /// What the command may do: workspace, devbox, read-only, strict, workspace-write, off, or a
+    /// profile of sandbox.toml. When absent `$GROK_SANDBOX`, the session, config.toml, else off.
     #[arg(long = "sandbox", value_name = "PROFILE")]
-    pub profile: Option<ProfileArg>,
+    pub profile: Option<String>,
 
     /// The workspace; the current folder when absent.
     #[arg(long, value_name = "DIR")]
@@ -43,6 +44,26 @@ pub struct Args {
     /// A JSON file that says which environment variables reach the command.
     #[arg(long, value_name = "FILE")]
     pub env_policy: Option<PathBuf>,
+
+    /// Begin a session of this name, and remember its profile.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "go_on"])]
+    pub session: Option<String>,
+
+    /// A title by which the new session can be found.
+    #[arg(long, value_name = "TITLE", requires = "session")]
+    pub session_title: Option<String>,
+
+    /// The session the new one goes back to; its profile is kept.
+    #[arg(long, value_name = "ID", requires = "session")]
+    pub session_parent: Option<String>,
+
+    /// Go on with this session, under the profile it began with.
+    #[arg(long, value_name = "ID|TITLE", conflicts_with = "go_on")]
+    pub resume: Option<String>,
+
+    /// Go on with the newest session of this workspace.
+    #[arg(long = "continue")]
+    pub go_on: bool,
 
     /// An inherited descriptor the command keeps; all others but 0, 1 and 2 are closed.
     #[arg(long = "keep-fd", value_name = "N")]
@@ -84,25 +105,6 @@ pub struct Args {
     /// The command and its arguments.
     #[arg(last = true, required_unless_present_any = ["explain", "stage"], value_name = "COMMAND")]
     pub command: Vec<OsString>,
-}
-
-/// The profile as it may be spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProfileArg {
-    /// Reads everything, writes the workspace, GROK_HOME and temp.
-    Workspace,
-    /// Reads everything, writes GROK_HOME and temp; network blocked.
-    #[value(alias = "readonly")]
-    ReadOnly,
-    /// Reads system folders, the workspace and GROK_HOME; network blocked.
-    Strict,
-    /// Reads everything, writes nearly everything.
-    Devbox,
-    /// Writes the workspace but for its metadata, and temp; network blocked.
-    WorkspaceWrite,
-    /// Only what the other options say.
-    #[value(alias = "none")]
-    Off,
 }
 
 /// The network as it may be spelled.

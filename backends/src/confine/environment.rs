@@ -17,27 +17,18 @@ const CORE: [&str; 11] = [
     "USER",
 ];
 
+/// Dropped as well where the policy does not ignore them.
+const DEFAULT_EXCLUDES: [&str; 3] = ["*KEY*", "*SECRET*", "*TOKEN*"];
+
 /// All variables of the command; absent when they are those of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment(Option<BTreeMap<String, String>>);
 
 impl Environment {
-    /// Applies the policy in this file to the environment of this process.
-    ///
-    /// # Errors
-    /// The file cannot be read, or holds no policy.
-    pub fn of(file: Option<&Path>) -> Result<Self, Refusal> {
-        let Some(file) = file else {
-            return Ok(Self::default());
-        };
-        let mend = "write it as {\"inherit\", \"exclude\", \"include-only\", \"set\"}";
-        let text = fs::read(file).map_err(|error| {
-            Refusal::at(format!("the environment policy cannot be read ({error})"), file, mend)
-        })?;
-        let policy: EnvPolicy = serde_json::from_slice(&text).map_err(|error| {
-            Refusal::at(format!("the environment policy is not one ({error})"), file, mend)
-        })?;
-        Ok(Self::under(&policy, std::env::vars_os()))
+    /// Applies a policy to the environment of this process.
+    #[must_use]
+    pub fn of(policy: &EnvPolicy) -> Self {
+        Self::under(policy, std::env::vars_os())
     }
 
     /// What of `variables` the policy lets through. A policy that says nothing changes nothing;
@@ -51,6 +42,7 @@ impl Environment {
         });
         let based = text.filter(|(name, _)| inherited(policy.inherit, name));
         let mut kept: BTreeMap<String, String> = based
+            .filter(|(name, _)| !excluded_by_default(policy, name))
             .filter(|(name, _)| {
                 !any_matches(&policy.exclude, name) || mutant::on(Mutant::EnvExcludeIgnored)
             })
@@ -58,7 +50,7 @@ impl Environment {
         if !mutant::on(Mutant::EnvSetIgnored) {
             kept.extend(policy.set.clone());
         }
-        if !policy.include_only.is_empty() {
+        if !policy.include_only.is_empty() && !mutant::on(Mutant::EnvIncludeOnlyIgnored) {
             kept.retain(|name, _| any_matches(&policy.include_only, name));
         }
         Self(Some(kept))
@@ -71,8 +63,46 @@ impl Environment {
     }
 }
 
+/// The policy in a JSON file.
+///
+/// # Errors
+/// The file cannot be read, or holds no policy.
+pub fn read(file: &Path) -> Result<EnvPolicy, Refusal> {
+    let mend = "write it as {\"inherit\", \"ignore-default-excludes\", \"exclude\", \
+                \"include-only\", \"set\"}";
+    let text = fs::read(file).map_err(|error| {
+        Refusal::at(format!("the environment policy cannot be read ({error})"), file, mend)
+    })?;
+    let policy: EnvPolicy = serde_json::from_slice(&text).map_err(|error| {
+        Refusal::at(format!("the environment policy is not one ({error})"), file, mend)
+    })?;
+    match policy.set.iter().find_map(|(name, value)| no_variable(name, value)) {
+        Some(why) => Err(Refusal::at(format!("the environment policy: {why}"), file, mend)),
+        None => Ok(policy),
+    }
+}
+
+/// What keeps this from being a variable.
+#[must_use]
+pub fn no_variable(name: &str, value: &str) -> Option<String> {
+    let wrong = name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
+    wrong.then(|| {
+        format!(
+            "`{}` cannot be a variable; a name holds no `=`, neither holds NUL",
+            name.escape_debug()
+        )
+    })
+}
+
+fn excluded_by_default(policy: &EnvPolicy, name: &str) -> bool {
+    !policy.ignore_default_excludes
+        && DEFAULT_EXCLUDES.iter().any(|pattern| any_matches(&[(*pattern).to_owned()], name))
+        && !mutant::on(Mutant::EnvDefaultExcludesIgnored)
+}
+
 fn inherited(base: Inherit, name: &str) -> bool {
     match base {
+        Inherit::Core | Inherit::None if mutant::on(Mutant::EnvInheritIgnored) => true,
         Inherit::All => true,
         Inherit::Core => CORE.iter().any(|core| core.eq_ignore_ascii_case(name)),
         Inherit::None => false,

@@ -33,8 +33,15 @@ const STRICT: [&str; 14] = [
 ];
 
 /// Device files and device folders of every profile but `off`.
+///
+/// None is opened to try it: `/dev/tty` cannot be opened without a terminal, and still is needed
+/// for one that the command makes.
 const DEVICES: [&str; 7] =
     ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+
+/// A device folder on macOS. On Linux it is a symlink to a folder of the process that looks, and
+/// what is opened through it has the rights of what it leads to.
+const DEVICES_MACOS: [&str; 1] = ["/dev/fd"];
 
 /// Folders directly under `/` that `devbox` does not write.
 const DEVBOX_CLOSED: [&str; 4] = ["data", "proc", "sys", "dev"];
@@ -88,7 +95,8 @@ pub fn of(profile: Profile, around: &Surroundings, folders: &dyn Folders) -> Gra
     if profile != Profile::Devbox {
         write.extend(temp(around, folders));
     }
-    let devices = DEVICES.iter().map(PathBuf::from).filter(|path| folders.exists(path)).collect();
+    let devices = DEVICES.iter().chain(DEVICES_MACOS.iter().filter(|_| cfg!(target_os = "macos")));
+    let devices = devices.map(PathBuf::from).filter(|path| folders.exists(path)).collect();
     Grants { limited: true, read, write, devices }
 }
 

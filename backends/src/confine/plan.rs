@@ -1,28 +1,45 @@
 //! [`Plan`]: what is granted and what is covered.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sandproof_scenarios::policy::is_glob;
+use sandproof_scenarios::policy::{EnvPolicy, is_glob};
 use sandproof_scenarios::{Network, Profile};
 
-use super::args::{Args, Mechanism, NetworkArg, ProfileArg};
+use super::args::{Args, Mechanism, NetworkArg};
+use super::config::{Custom, GlobLimits};
 use super::environment::Environment;
 use super::events::{self, Applied, Platform};
 use super::grants::{self, Grants};
 use super::metadata;
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
+use super::selection::Chosen;
 use super::sockets;
 use super::sources::Sources;
 use super::state::{self, State};
-use super::surroundings::{self, Surroundings};
+use super::surroundings::Surroundings;
 use crate::glob::{GlobError, GlobSet, Limits};
+
+/// What was asked for besides the options of the command line.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The profile.
+    pub chosen: Chosen,
+    /// Limits of the walk for deny globs, as the configuration says.
+    pub limits: GlobLimits,
+    /// Which variables reach the command.
+    pub environment: EnvPolicy,
+}
 
 /// What is to be enforced.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The profile.
+    /// The built-in profile that holds, or that the one that holds is built on.
     pub profile: Profile,
+    /// The name of the one that holds.
+    pub name: String,
     /// What may be read and written; once settled, canonical paths that exist.
     pub grants: Grants,
     /// Paths neither read nor written; they need not exist yet.
@@ -86,22 +103,24 @@ impl Plan {
 ///
 /// # Errors
 /// A path that cannot be resolved, or a glob outside the grammar or its limits.
-pub fn draw(args: &Args, around: &Surroundings) -> Result<Plan, Refusal> {
-    let profile = profile(surroundings::profile(args)?);
+pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, Refusal> {
+    let custom = &asked.chosen.custom;
+    let profile = custom.base;
     let covers = args.only.is_none_or(|only| only == Mechanism::Mounts);
-    let (mask, globs) = mask(args, around)?;
+    let (mask, globs) = mask(args, around, asked)?;
     let mut plan = Plan {
         profile,
-        grants: grants(profile, args, around),
+        name: asked.chosen.name.clone(),
+        grants: grants(custom, args, around),
         mask,
-        denied: denied(args, around),
+        denied: denied(args, around, asked),
         globs,
         freeze: freeze(args, around)?,
         state: State::default(),
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
         sources: Sources::default(),
-        network: args.network.map_or(profile.network(), network),
-        environment: Environment::of(args.env_policy.as_deref())?,
+        network: args.network.map_or(custom.network.unwrap_or(profile.network()), network),
+        environment: Environment::of(&asked.environment),
     };
     if covers {
         plan.mask.extend(sockets::of(profile, plan.network, &around.home)?);
@@ -182,12 +201,14 @@ pub fn has_hooks(profile: Profile) -> bool {
     }
 }
 
-/// The grants of the profile and the options.
-fn grants(profile: Profile, args: &Args, around: &Surroundings) -> Grants {
-    let mut grants = grants::of(profile, around, &grants::Host);
+/// The grants of the profile, of its file and of the options.
+fn grants(custom: &Custom, args: &Args, around: &Surroundings) -> Grants {
+    let mut grants = grants::of(custom.base, around, &grants::Host);
     if grants.limited {
-        grants.read.extend(args.read_only.iter().map(|path| around.cwd.join(path)));
-        grants.write.extend(args.read_write.iter().map(|path| around.cwd.join(path)));
+        let read = custom.read_only.iter().chain(&args.read_only);
+        grants.read.extend(read.map(|path| around.cwd.join(path)));
+        let write = custom.read_write.iter().chain(&args.read_write);
+        grants.write.extend(write.map(|path| around.cwd.join(path)));
     }
     grants
 }
@@ -203,34 +224,50 @@ fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What `--deny` names, absolute; globs are not expanded.
-fn denied(args: &Args, around: &Surroundings) -> Vec<String> {
-    let paths = args.deny.iter().map(|entry| around.workspace.join(entry));
+/// What is denied, absolute; globs are not expanded.
+fn denied(args: &Args, around: &Surroundings, asked: &Asked) -> Vec<String> {
+    let paths = entries(args, asked).map(|entry| around.workspace.join(entry));
     events::texts(&paths.collect::<Vec<_>>())
 }
 
-/// What `--deny` names: paths, with what the globs match now; and the globs.
-fn mask(args: &Args, around: &Surroundings) -> Result<(Vec<PathBuf>, Vec<String>), Refusal> {
+/// What the profile and `--deny` name.
+fn entries<'a>(args: &'a Args, asked: &'a Asked) -> impl Iterator<Item = OsString> + 'a {
+    let own = asked.chosen.custom.deny.iter().map(OsString::from);
+    let own = own.filter(|_| !mutant::on(Mutant::ConfigDenyDropped));
+    own.chain(args.deny.iter().cloned())
+}
+
+/// What is denied: paths, with what the globs match now; and the globs.
+fn mask(
+    args: &Args,
+    around: &Surroundings,
+    asked: &Asked,
+) -> Result<(Vec<PathBuf>, Vec<String>), Refusal> {
     let mut globs = Vec::new();
     let mut paths = Vec::new();
-    for entry in &args.deny {
+    for entry in entries(args, asked) {
         if is_glob(&entry.to_string_lossy()) {
-            globs.push(absolute_glob(Path::new(entry), around)?);
+            globs.push(absolute_glob(Path::new(&entry), around)?);
         } else {
             paths.extend(resolve::entry(&around.workspace.join(entry))?.all());
         }
     }
     if !cfg!(target_os = "macos") {
-        paths.extend(expand(&globs)?);
+        paths.extend(expand(&globs, asked.limits)?);
     }
     Ok((paths, globs))
 }
 
 /// What the globs match now.
-fn expand(globs: &[String]) -> Result<Vec<PathBuf>, Refusal> {
+fn expand(globs: &[String], limits: GlobLimits) -> Result<Vec<PathBuf>, Refusal> {
+    let usual = Limits::default();
+    let limits = Limits {
+        depth: limits.depth.unwrap_or(usual.depth),
+        matches: limits.matches.unwrap_or(usual.matches),
+        entries: limits.entries.unwrap_or(usual.entries),
+    };
     let refuse = |error: GlobError| Refusal::new(format!("a deny {error}"), "nothing was started");
-    let matches =
-        GlobSet::compile(globs).and_then(|set| set.expand(Limits::default())).map_err(refuse)?;
+    let matches = GlobSet::compile(globs).and_then(|set| set.expand(limits)).map_err(refuse)?;
     let mut paths = Vec::new();
     for path in matches {
         paths.extend(resolve::entry(&path)?.all());
@@ -265,17 +302,6 @@ fn freeze(args: &Args, around: &Surroundings) -> Result<Vec<PathBuf>, Refusal> {
         paths.extend(resolve::entry(&around.workspace.join(entry)).map(Resolved::all)?);
     }
     Ok(paths)
-}
-
-fn profile(arg: ProfileArg) -> Profile {
-    match arg {
-        ProfileArg::Workspace => Profile::Workspace,
-        ProfileArg::ReadOnly => Profile::ReadOnly,
-        ProfileArg::Strict => Profile::Strict,
-        ProfileArg::Devbox => Profile::Devbox,
-        ProfileArg::WorkspaceWrite => Profile::WorkspaceWrite,
-        ProfileArg::Off => Profile::Off,
-    }
 }
 
 fn network(arg: NetworkArg) -> Network {

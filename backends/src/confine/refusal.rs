@@ -21,6 +21,11 @@ impl Refusal {
         Self { what: what.into(), place: None, mend: mend.into(), bypass: false }
     }
 
+    /// A refusal that says everything itself, on several lines.
+    pub fn told(text: impl Into<String>) -> Self {
+        Self::new(text, String::new())
+    }
+
     /// A refusal about one path.
     pub fn at(what: impl Into<String>, place: &Path, mend: impl Into<String>) -> Self {
         // A path may hold a line break; one refusal stays one line.
@@ -54,7 +59,7 @@ impl fmt::Display for Refusal {
         if let Some(place) = &self.place {
             write!(f, ": {place}")?;
         }
-        write!(f, "; {}", self.mend)
+        if self.mend.is_empty() { Ok(()) } else { write!(f, "; {}", self.mend) }
     }
 }
 

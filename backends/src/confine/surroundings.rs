@@ -4,9 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
-use super::args::{Args, ProfileArg};
+use super::args::Args;
 use super::grants;
 use super::refusal::Refusal;
 
@@ -23,6 +21,8 @@ pub struct Surroundings {
     pub tmpdir: Option<PathBuf>,
     /// Where the command is started.
     pub cwd: PathBuf,
+    /// `$GROK_SANDBOX`, when it is set and not empty.
+    pub sandbox: Option<OsString>,
 }
 
 impl Surroundings {
@@ -49,7 +49,7 @@ impl Surroundings {
             return Err(Refusal::at("GROK_HOME is relative", &grok_home, mend));
         }
         let tmpdir = set("TMPDIR").and_then(|path| folder(Path::new(&path)));
-        let around = Self { workspace, home, grok_home, tmpdir, cwd };
+        let around = Self { workspace, home, grok_home, tmpdir, cwd, sandbox: set("GROK_SANDBOX") };
         around.check_tmpdir()?;
         Ok(around)
     }
@@ -67,23 +67,6 @@ impl Surroundings {
         let mend = "set TMPDIR to a folder of its own";
         Err(Refusal::at("TMPDIR holds HOME or the workspace", tmpdir, mend))
     }
-}
-
-/// The profile that was asked for, on the command line or in the environment.
-///
-/// # Errors
-/// `$GROK_SANDBOX` names no profile.
-pub fn profile(args: &Args) -> Result<ProfileArg, Refusal> {
-    if let Some(profile) = args.profile {
-        return Ok(profile);
-    }
-    let Some(name) = set("GROK_SANDBOX") else {
-        return Ok(ProfileArg::Workspace);
-    };
-    ProfileArg::from_str(&name.to_string_lossy(), false).map_err(|_| {
-        let mend = "set it to workspace, read-only, strict, devbox, workspace-write or off";
-        Refusal::at("GROK_SANDBOX names no profile", Path::new(&name), mend)
-    })
 }
 
 /// A variable that is set and not empty.

@@ -46,6 +46,8 @@ pub(super) fn check(host: &Host, capability: Capability) -> Result<(), Lack> {
         | Capability::SyscallFilter
         | Capability::KillsTree
         | Capability::Metadata
+        | Capability::GrokConfig
+        | Capability::Sessions
         | Capability::AgentTools => Err(Lack::new(
             format!("`{capability}` is a capability of backends, no host has it"),
             "ask for a capability of hosts, such as landlock",

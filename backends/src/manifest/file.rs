@@ -141,7 +141,7 @@ pub(super) struct FileFile {
 pub(super) struct Can(pub(super) Capability);
 
 /// The words that `can` knows.
-pub(super) const CAN: [&str; 14] = [
+pub(super) const CAN: [&str; 16] = [
     "write-scope",
     "read-scope",
     "deny-list",
@@ -155,6 +155,8 @@ pub(super) const CAN: [&str; 14] = [
     "syscall-filter",
     "kills-tree",
     "metadata",
+    "grok-config",
+    "sessions",
     "agent-tools",
 ];
 

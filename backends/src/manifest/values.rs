@@ -133,6 +133,8 @@ pub(super) fn samples(rooms: &Rooms) -> Vec<Policy> {
                 network: if full { Network::Blocked } else { Network::Open },
                 env: sandproof_scenarios::policy::EnvPolicy::default(),
                 env_asked: false,
+                named: true,
+                session: None,
                 grok_home: rooms.home.join(".grok"),
             });
         }

@@ -38,7 +38,9 @@ impl Line {
 
     /// The profile with its workspace and further roots.
     pub(super) fn profile(&mut self, policy: &Policy, rooms: &Rooms) {
-        self.option("--sandbox", policy.profile.name());
+        if policy.named {
+            self.option("--sandbox", policy.profile.name());
+        }
         self.option("--workspace", &rooms.work);
         for (option, roots) in
             [("--read-only", &policy.extra_read), ("--read-write", &policy.extra_write)]
@@ -50,6 +52,17 @@ impl Line {
         self.expressed(format!("profile {}", policy.profile.name()));
     }
 
+    /// The network where it is not what the profile says: an option against a profile that files
+    /// have chosen would be refused.
+    pub(super) fn network_beyond_profile(&mut self, policy: &Policy) {
+        if policy.network == policy.profile.network() {
+            let word = if policy.network == Network::Open { "open" } else { "blocked" };
+            self.expressed(format!("network {word}"));
+        } else {
+            self.network(policy);
+        }
+    }
+
     pub(super) fn network(&mut self, policy: &Policy) {
         let word = match policy.network {
             Network::Open => "open",
@@ -57,6 +70,14 @@ impl Line {
         };
         self.option("--network", word);
         self.expressed(format!("network {word}"));
+    }
+
+    /// The session that is gone on with.
+    pub(super) fn session(&mut self, policy: &Policy) {
+        if let Some(session) = &policy.session {
+            self.option("--resume", &session.resume);
+            self.expressed(format!("session {}", session.resume));
+        }
     }
 
     /// Denied and protected paths.

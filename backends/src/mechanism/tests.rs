@@ -25,6 +25,8 @@ fn policy(profile: Profile) -> Policy {
         read_write: vec!["outside/w".parse().unwrap()],
         network: None,
         env: Some(EnvPolicy::default()),
+        named: true,
+        session: None,
     };
     spec.resolve(profile, &rooms(), Path::new("/probe"))
 }
@@ -38,6 +40,8 @@ fn bare_policy(profile: Profile) -> Policy {
         read_write: vec![],
         network: None,
         env: None,
+        named: true,
+        session: None,
     };
     spec.resolve(profile, &rooms(), Path::new("/probe"))
 }

@@ -90,6 +90,7 @@ pub fn profile(policy: &Policy, rooms: &Rooms) -> Result<String, String> {
         grok_home: policy.grok_home.clone(),
         tmpdir: Some(rooms.temp.clone()),
         cwd: rooms.work.clone(),
+        sandbox: None,
     };
     let refuse = |refusal: Refusal| refusal.to_string();
     let mut plan = plan(policy, &around);

@@ -52,6 +52,7 @@ fn plain(profile: Profile) -> Rules {
         grok_home: "/Users/me/.grok".into(),
         tmpdir: Some("/private/var/folders/t".into()),
         cwd: "/Users/me/work".into(),
+        sandbox: None,
     };
     Rules {
         grants: grants::of(profile, &around, &Mac),

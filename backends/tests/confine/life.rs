@@ -21,10 +21,6 @@ pub(crate) fn all() -> Vec<Test> {
         test("descriptors_are_closed_unless_kept", descriptors_are_closed_unless_kept),
         test("the_command_has_its_own_session", the_command_has_its_own_session),
         test("the_environment_is_filtered", the_environment_is_filtered),
-        test(
-            "the_profile_may_come_from_the_environment",
-            the_profile_may_come_from_the_environment,
-        ),
         test("a_temp_folder_that_holds_home_is_refused", a_temp_folder_that_holds_home_is_refused),
         test("the_folder_is_kept", the_folder_is_kept),
         test("the_host_is_left_as_it_was", the_host_is_left_as_it_was),
@@ -134,18 +130,6 @@ fn the_environment_is_filtered(world: &World) -> Outcome {
     world.write("outside/env.json", r#"{"exclude": "X"}"#)?;
     world.refused(&["--env-policy", &world.text("outside/env.json")], "environment policy")?;
     world.refused(&["--env-policy", "/no/file"], "environment policy")
-}
-
-fn the_profile_may_come_from_the_environment(world: &World) -> Outcome {
-    let write = |profile: &str| {
-        let mut sandbox = world.sandbox(&[]);
-        run(sandbox.env("GROK_SANDBOX", profile).args(["--", "sh", "-c", "echo x > new"]))
-    };
-    ensure(write("")?.ok(), "an empty name is no name")?;
-    ensure(write("workspace")?.ok(), "workspace does not write")?;
-    ensure(write("read-only")?.status == 2, "read-only wrote")?;
-    let wrong = write("Workspace")?;
-    ensure(wrong.status == 125 && wrong.err.contains("GROK_SANDBOX"), &format!("{wrong:?}"))
 }
 
 fn a_temp_folder_that_holds_home_is_refused(world: &World) -> Outcome {

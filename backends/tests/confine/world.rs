@@ -146,13 +146,20 @@ impl World {
         command
     }
 
-    /// The sandbox with these options, up to the command; the executable is readable in it.
+    /// The sandbox with these options, up to the command; under workspace unless they say otherwise.
     pub(crate) fn sandbox(&self, options: &[&str]) -> Command {
-        let mut command = self.command(&self.exe);
-        command.arg("confine").args(options);
-        if !options.contains(&"off") {
-            command.arg("--read-only").arg(&self.exe);
+        let mut command = self.unchosen(options);
+        if !options.contains(&"--sandbox") {
+            command.args(["--sandbox", "workspace"]);
         }
+        command
+    }
+
+    /// The same without a profile, which something else may choose. The executable is readable in
+    /// it.
+    pub(crate) fn unchosen(&self, options: &[&str]) -> Command {
+        let mut command = self.command(&self.exe);
+        command.arg("confine").args(options).arg("--read-only").arg(&self.exe);
         command
     }
 

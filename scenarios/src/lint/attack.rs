@@ -4,7 +4,7 @@
 use super::Finding;
 use super::grants::{Access, covers, of_policy};
 use super::touch::hook_paths;
-use super::world::{has_links, has_secret, keeps_secrets, through_link};
+use super::world::{configured, has_links, has_secret, keeps_secrets, through_link};
 use crate::fixture::{Holds, ListenerFixture, ListenerKind};
 use crate::rules::place;
 use crate::yaml::Seg;
@@ -14,7 +14,7 @@ use sandproof_probes::OpenFlag;
 pub(super) fn check(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = nothing_to_lose(scenario);
     for (name, route) in &scenario.routes {
-        if route.effects.start.is_some() {
+        if route.effects.start.is_some() || configured(scenario) {
             continue;
         }
         for profile in &scenario.policy.profiles {

@@ -32,6 +32,23 @@ fn replaces(step: &Step, path: &RoomPath) -> bool {
     }
 }
 
+/// True when `given` holds files that say what is granted: what they make of the policy is not read
+/// here.
+pub(super) fn configured(scenario: &Scenario) -> bool {
+    const FILES: [&str; 4] = [
+        "home/.grok/sandbox.toml",
+        "home/.grok/config.toml",
+        "home/.grok/requirements.toml",
+        "work/.grok/sandbox.toml",
+    ];
+    scenario.policy.session.is_some()
+        || scenario
+            .given
+            .iter()
+            .filter_map(Fixture::makes)
+            .any(|path| FILES.contains(&path.to_string().as_str()))
+}
+
 /// True when `given` has a second name for anything.
 pub(super) fn has_links(scenario: &Scenario) -> bool {
     scenario

@@ -31,6 +31,10 @@ pub(super) fn check(policy: &PolicySpec, check: &mut Check<'_>) {
     if let Some(env) = &policy.env {
         environment(env, check);
     }
+    if policy.session.as_ref().is_some_and(|session| session.resume.is_empty()) {
+        let message = "`resume` names no session";
+        check.wrong(&place!["policy", "session", "resume"], "resume", message);
+    }
 }
 
 fn deny(entries: &[String], check: &mut Check<'_>) {

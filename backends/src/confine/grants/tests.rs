@@ -13,7 +13,18 @@ struct Made;
 
 impl Folders for Made {
     fn exists(&self, path: &Path) -> bool {
-        let there = ["/usr", "/lib", "/etc", "/dev", "/proc", "/tmp", "/dev/null", "/dev/pts"];
+        let there = [
+            "/usr",
+            "/lib",
+            "/etc",
+            "/dev",
+            "/proc",
+            "/tmp",
+            "/dev/null",
+            "/dev/tty",
+            "/dev/pts",
+            "/dev/fd",
+        ];
         there.iter().any(|known| Path::new(known) == path)
     }
 
@@ -33,6 +44,7 @@ fn granted(profile: Profile) -> Grants {
         grok_home: "/h/.grok".into(),
         tmpdir: Some("/t".into()),
         cwd: "/w".into(),
+        sandbox: None,
     };
     of(profile, &around, &Made)
 }
@@ -56,7 +68,8 @@ fn roots(#[case] profile: Profile, #[case] read: &[&str], #[case] write: &[&str]
     assert!(grants.limited);
     assert_eq!(grants.read, paths(read));
     assert_eq!(grants.write, paths(write));
-    assert_eq!(grants.devices, paths(&["/dev/null", "/dev/pts"]));
+    let fd: &[&str] = if cfg!(target_os = "macos") { &["/dev/fd"] } else { &[] };
+    assert_eq!(grants.devices, paths(&[&["/dev/null", "/dev/tty", "/dev/pts"], fd].concat()));
 }
 
 #[test]

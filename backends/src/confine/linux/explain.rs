@@ -47,7 +47,7 @@ fn tried(namespaces: Namespaces) -> bool {
 }
 
 fn text(plan: &Plan, ability: &Ability, mounts: Option<&str>) -> String {
-    let mut lines = vec![format!("profile {}", plan.profile.name())];
+    let mut lines = vec![profile(plan)];
     lines.extend(list("reads", &plan.grants.read));
     lines.extend(list("writes", &plan.grants.write));
     lines.extend(list("denies", &plan.mask));
@@ -82,6 +82,16 @@ fn text(plan: &Plan, ability: &Ability, mounts: Option<&str>) -> String {
     lines.extend(ability.lost.iter().map(|(promise, why)| format!("lost: {promise}: {why}")));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// The name of the profile, and what it is built on where that is another.
+fn profile(plan: &Plan) -> String {
+    let (name, base) = (plan.name.escape_debug(), plan.profile.name());
+    if plan.name == base {
+        format!("profile {base}")
+    } else {
+        format!("profile {name}, extends {base}")
+    }
 }
 
 fn list(word: &str, paths: &[PathBuf]) -> impl Iterator<Item = String> {
