@@ -191,7 +191,8 @@ fn residue(cell: &Cell<'_>, subject: &Outcome, control: &Outcome) -> Vec<String>
     let named = written(cell);
     let unexplained = |path: &PathBuf, how: &str| {
         let same = control.changes.get(path).is_some_and(|change| change.how == how);
-        !same && !named.contains(path) && !(how.starts_with("changed") && is_record(cell, path))
+        let updated = how.starts_with("changed") && is_record(cell, path);
+        !same && !updated && !named.contains(path)
     };
     let changed = subject.changes.iter().filter(|(path, change)| unexplained(path, &change.how));
     let changed = changed.map(|(path, change)| format!("{} {}", path.display(), change.how));

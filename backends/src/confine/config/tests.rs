@@ -48,7 +48,7 @@ impl World {
     }
 
     fn refused(&self) -> String {
-        self.read().err().expect("not refused")
+        self.read().expect_err("not refused")
     }
 }
 

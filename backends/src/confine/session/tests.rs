@@ -44,7 +44,7 @@ impl World {
     }
 
     fn refused(&self, options: &[&str]) -> String {
-        self.open(options).err().expect("not refused")
+        self.open(options).expect_err("not refused")
     }
 
     /// Puts a record there, changed by `change`.
