@@ -69,6 +69,7 @@ impl Plan {
     pub fn granting(profile: Profile, grants: Grants) -> Self {
         Self {
             profile,
+            name: profile.name().to_owned(),
             grants,
             mask: Vec::new(),
             denied: Vec::new(),
