@@ -16,8 +16,8 @@
 //!   not reach, with all that came into it since.
 //! - Characters beyond ASCII may be one unit of an expression or several, so `?` and classes are
 //!   promised for ASCII only; a name that can be composed in two ways is denied as it is spelled.
-//! - Programs that are spoken to by Mach messages act outside the sandbox. Only those that hand
-//!   out keys and, when the network is blocked, those that reach it are closed.
+//! - Programs that are spoken to by Mach messages act outside the sandbox. Those that hand out keys
+//!   are closed; when the network is blocked, all but a few.
 
 mod backend;
 pub mod collect;
@@ -73,6 +73,14 @@ pub enum TextError {
         path: String,
         /// What is wrong with it.
         why: &'static str,
+    },
+    /// More than fits into a command line.
+    #[error(
+        "a profile of {length} bytes is too long for a command line; deny folders instead of the files in them"
+    )]
+    Long {
+        /// Its length.
+        length: usize,
     },
     /// A glob outside the grammar.
     #[error("{0}")]

@@ -159,3 +159,10 @@ fn grok_5_7_a_glob_below_an_aliased_folder_has_two_expressions() {
         assert!(text.contains(&format!("(regex #\"{body}\")")), "{text}");
     }
 }
+
+#[test]
+fn a_profile_that_fits_no_command_line_is_refused() {
+    let deny = (0..3000).map(|n| format!("/Users/me/{n:0100}").into()).collect();
+    let error = text(&Rules { deny, ..plain(Profile::Off) }).unwrap_err().to_string();
+    assert!(error.contains("too long for a command line"), "{error}");
+}

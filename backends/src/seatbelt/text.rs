@@ -29,7 +29,6 @@ const BASE: &str = "\
 (allow file-read* file-write* file-ioctl (literal \"/dev/ptmx\") (subpath \"/dev/fd\"))
 (allow file-read* file-write* (require-all (regex #\"^/dev/ttys[0-9]+$\") (extension \"com.apple.sandbox.pty\")))
 (allow file-ioctl (regex #\"^/dev/ttys[0-9]+$\"))
-(allow mach-lookup)
 (allow file-read* (literal \"/\"))
 ";
 
@@ -42,20 +41,24 @@ const KEYCHAIN: [&str; 5] = [
     "com.apple.security.agent",
 ];
 
-/// Services that reach the network for whoever asks: names, certificates, downloads.
-const NETWORKERS: [&str; 8] = [
-    "com.apple.mDNSResponder",
-    "com.apple.dnssd.service",
-    "com.apple.networkd",
-    "com.apple.nsurlsessiond",
-    "com.apple.cfnetwork.cfnetworkagent",
-    "com.apple.ocspd",
-    "com.apple.trustd",
-    "com.apple.trustd.agent",
+/// The only services there are when the network is blocked: logs, settings, accounts, power. Any
+/// other may reach the network for whoever asks, and a list of those that do is always one behind.
+const OFFLINE: [&str; 11] = [
+    "com.apple.system.logger",
+    "com.apple.logd",
+    "com.apple.system.notification_center",
+    "com.apple.system.opendirectoryd.libinfo",
+    "com.apple.system.opendirectoryd.membership",
+    "com.apple.bsd.dirhelper",
+    "com.apple.PowerManagement.control",
+    "com.apple.cfprefsd.daemon",
+    "com.apple.cfprefsd.agent",
+    "com.apple.SystemConfiguration.configd",
+    "com.apple.SystemConfiguration.DNSConfiguration",
 ];
 
-/// The socket of the service that looks names up: a name can carry anything out.
-const RESOLVER: &str = "/var/run/mDNSResponder";
+/// A profile is an argument, and macOS takes a megabyte of them, with the environment.
+const LONGEST: usize = 768 * 1024;
 
 /// The whole profile.
 ///
@@ -66,12 +69,13 @@ pub fn text(rules: &Rules) -> Result<String, TextError> {
     GlobSet::compile(&rules.deny_globs)?;
     let mut lines = if rules.grants.limited { limited(rules)? } else { free(rules)? };
     lines.extend(covers(rules)?);
-    Ok(lines.concat())
+    let text = lines.concat();
+    if text.len() > LONGEST { Err(TextError::Long { length: text.len() }) } else { Ok(text) }
 }
 
 /// Grants over a closed base.
 fn limited(rules: &Rules) -> Result<Vec<String>, TextError> {
-    let mut lines = vec![BASE.to_owned(), services(&KEYCHAIN)];
+    let mut lines = vec![BASE.to_owned()];
     let grants = &rules.grants;
     for folder in ancestors(grants) {
         lines.push(format!("(allow file-read-metadata {})\n", alone(&folder)?));
@@ -89,7 +93,10 @@ fn limited(rules: &Rules) -> Result<Vec<String>, TextError> {
         lines.push(format!("(allow file-read* file-write* file-ioctl {filters})\n"));
     }
     lines.extend(match rules.network {
-        Network::Open => vec!["(allow network*)\n(allow system-socket)\n".to_owned()],
+        Network::Open => {
+            let keychain = services("deny", &KEYCHAIN);
+            vec!["(allow network*)\n(allow system-socket)\n(allow mach-lookup)\n".into(), keychain]
+        }
         Network::Blocked => blocked(rules)?,
     });
     Ok(lines)
@@ -99,13 +106,14 @@ fn limited(rules: &Rules) -> Result<Vec<String>, TextError> {
 fn free(rules: &Rules) -> Result<Vec<String>, TextError> {
     let mut lines = vec!["(version 1)\n(allow default)\n".to_owned()];
     if rules.network == Network::Blocked {
-        lines.push("(deny network*)\n".to_owned());
+        lines.push("(deny network*)\n(deny mach-lookup)\n".to_owned());
         lines.extend(blocked(rules)?);
     }
     Ok(lines)
 }
 
-/// Nothing but unix sockets below some folders, and nobody who calls out instead.
+/// Nothing but unix sockets below some folders, and nobody who could call out instead. The socket
+/// that looks names up is not below them: a name can carry anything out.
 fn blocked(rules: &Rules) -> Result<Vec<String>, TextError> {
     let mut lines = vec!["(allow system-socket (socket-domain AF_UNIX))\n".to_owned()];
     for root in spellings(&rules.sockets) {
@@ -113,17 +121,14 @@ fn blocked(rules: &Rules) -> Result<Vec<String>, TextError> {
         lines.push(format!("(allow network-bind (local unix-socket {below}))\n"));
         lines.push(format!("(allow network-outbound (remote unix-socket {below}))\n"));
     }
-    for socket in spellings(&[PathBuf::from(RESOLVER)]) {
-        lines.push(format!("(deny network-outbound (remote unix-socket {}))\n", below(&socket)?));
-    }
-    lines.push(services(&NETWORKERS));
+    lines.push(services("allow", &OFFLINE));
     Ok(lines)
 }
 
-/// Closes Mach services.
-fn services(names: &[&str]) -> String {
+/// Opens or closes Mach services.
+fn services(action: &str, names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("(global-name \"{name}\")")).collect();
-    format!("(deny mach-lookup {})\n", names.join(" "))
+    format!("({action} mach-lookup {})\n", names.join(" "))
 }
 
 /// The folders on the way to what is granted: who may not look at them cannot arrive.

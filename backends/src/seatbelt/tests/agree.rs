@@ -61,8 +61,11 @@ fn path() -> impl Strategy<Value = (usize, String)> {
 /// What the profile that denies this glob says about a path.
 fn denied(glob: &str, path: &str, fold_case: bool) -> bool {
     let deny_globs = vec![glob.to_owned()];
-    let rules = Rules { deny_globs, fold_case, ..plain(Profile::Off) };
-    let profile = simulate::Profile::read(&text(&rules).unwrap()).unwrap();
+    read_denied(&Rules { deny_globs, fold_case, ..plain(Profile::Off) }, path)
+}
+
+fn read_denied(rules: &Rules, path: &str) -> bool {
+    let profile = simulate::Profile::read(&text(rules).unwrap()).unwrap();
     let read = Operation::named("file-read-data").unwrap();
     match profile.ask(read, About::Path(Path::new(path))) {
         Answer::Denied(_) => true,
@@ -120,6 +123,23 @@ proptest! {
         let lower = |text: &str| text.to_lowercase();
         let wanted = matches(&[lower(&glob)], &lower(&path));
         prop_assert_eq!(denied(&glob, &path, true), wanted, "{} on {}", &glob, &path);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever a name holds, the rules are about it and what is below, and about nothing else.
+    #[test]
+    fn grok_5_6_a_path_is_denied_by_its_very_name(name in "[^/\\x00-\\x1f\\x7f-\\x9f]{1,12}", fold_case: bool) {
+        prop_assume!(name != "." && name != "..");
+        let path = format!("/w/{name}");
+        let rules = Rules { deny: vec![path.clone().into()], fold_case, ..plain(Profile::Off) };
+        let below = format!("{path}/x");
+        prop_assert!(read_denied(&rules, &path) && read_denied(&rules, &below));
+        for other in [format!("{path}x"), format!("/w/x{name}"), "/w".to_owned()] {
+            prop_assert!(!read_denied(&rules, &other), "{other}");
+        }
     }
 }
 

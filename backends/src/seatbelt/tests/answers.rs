@@ -138,11 +138,12 @@ fn grok_5_2_a_blocked_network_is_blocked(#[case] profile: Profile) {
     assert!(!yes(&rules, "network-outbound", names));
     assert!(yes(&open, "network-outbound", names) && yes(&open, "network-outbound", docker));
     assert!(yes(&rules, "system-socket", About::Domain("AF_UNIX")));
-    for service in ["com.apple.mDNSResponder", "com.apple.dnssd.service", "com.apple.nsurlsessiond"]
-    {
-        assert!(!yes(&rules, "mach-lookup", About::Service(service)), "{service}");
-        assert!(yes(&open, "mach-lookup", About::Service(service)), "{service}");
+    let service = |rules, name| yes(rules, "mach-lookup", About::Service(name));
+    for name in ["com.apple.mDNSResponder", "com.apple.nsurlsessiond", "com.example.unheard-of"] {
+        assert!(!service(&rules, name) && service(&open, name), "{name}");
     }
+    assert!(service(&rules, "com.apple.system.opendirectoryd.libinfo"));
+    assert!(!service(&rules, "com.apple.SecurityServer"));
 }
 
 #[rstest]
