@@ -30,6 +30,7 @@ pub mod links;
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
+pub mod marker;
 pub mod metadata;
 pub mod mutant;
 pub mod plan;
@@ -186,6 +187,9 @@ fn carry_out(
     around: &Surroundings,
     events: &mut Events,
 ) -> Result<i32, Refusal> {
+    if !plan.is_free() {
+        marker::refuse()?;
+    }
     #[cfg(target_os = "linux")]
     return linux::carry_out(args, plan, around, events);
     #[cfg(target_os = "macos")]

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 use sandproof_backends::bare::Bare;
@@ -286,7 +287,13 @@ fn leaves_residue_leaves_file_and_process() {
     let session = session(&launch_in(LiarKind::LeavesResidue, dir.path()), route());
     complete(&session);
     assert!(dir.path().join("work/.liar-was-here").is_file());
-    let left = daemons();
+    // A fresh process has no command line for a moment.
+    let end = Instant::now() + Duration::from_secs(5);
+    let mut left = daemons();
+    while left.is_empty() && Instant::now() < end {
+        std::thread::yield_now();
+        left = daemons();
+    }
     assert_eq!(left.len(), 1);
     nix::sys::signal::kill(left[0], nix::sys::signal::Signal::SIGKILL).unwrap();
 }

@@ -176,6 +176,8 @@ fn inside(
         limited,
         grants: Some(grants).filter(|_| limited && ability.landlock.is_some()),
         network: Some(plan.network).filter(|_| ability.seccomp),
+        blocked: plan.network == Network::Blocked,
+        told: false,
         free: ability.free,
         sources: plan.sources,
         environment: plan.environment,
@@ -186,7 +188,8 @@ fn inside(
     Ok(Inside {
         way: Way::Own,
         namespaces: Namespaces {
-            mount: ability.mounts,
+            // A glob may match nothing.
+            mount: ability.mounts && (limited || !stage.covers.is_empty()),
             network: ability.network_namespace
                 && plan.network == Network::Blocked
                 && !mutant::on(Mutant::NetworkNamespaceShared),

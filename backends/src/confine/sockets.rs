@@ -1,24 +1,45 @@
 //! Sockets of daemons that act for whoever may speak to them: a container daemon runs any command
-//! outside, a service manager as well. No network filter sees them, since they are unix sockets.
+//! outside, a service manager as well, an agent signs with the user's keys. No network filter sees
+//! them, since they are unix sockets.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::{Network, Profile};
 
 use super::refusal::Refusal;
-use super::resolve;
+use super::{resolve, say};
 
 /// Container daemons, closed when the network is.
 const CONTAINERS: [&str; 3] =
     ["/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"];
 
-/// The same, below the folder of the user's session.
-const CONTAINERS_OF_SESSION: [&str; 2] = ["docker.sock", "podman/podman.sock"];
+/// The same and agents that hold keys, below the folder of the user's session.
+const CONTAINERS_OF_SESSION: [&str; 7] = [
+    "docker.sock",
+    "podman/podman.sock",
+    "gnupg/S.gpg-agent",
+    "gnupg/S.gpg-agent.ssh",
+    "gnupg/S.gpg-agent.extra",
+    "keyring/ssh",
+    "keyring/control",
+];
 
 /// The same, below HOME.
-const CONTAINERS_OF_HOME: [&str; 2] = [".docker/run/docker.sock", ".docker/desktop/docker.sock"];
+const CONTAINERS_OF_HOME: [&str; 4] = [
+    ".docker/run/docker.sock",
+    ".docker/desktop/docker.sock",
+    ".gnupg/S.gpg-agent",
+    ".gnupg/S.gpg-agent.ssh",
+];
+
+/// The same, named by variables: as a path, or behind `unix://`.
+const CONTAINERS_OF_VARIABLES: [&str; 3] = ["DOCKER_HOST", "CONTAINER_HOST", "SSH_AUTH_SOCK"];
 
 /// Service managers and message buses, closed in every profile but `devbox` and `off`.
 const MANAGERS: [&str; 2] = ["/run/systemd/private", "/run/dbus/system_bus_socket"];
@@ -26,75 +47,94 @@ const MANAGERS: [&str; 2] = ["/run/systemd/private", "/run/dbus/system_bus_socke
 /// The same, below the folder of the user's session.
 const MANAGERS_OF_SESSION: [&str; 2] = ["systemd/private", "bus"];
 
-/// Those that are to be masked and exist now.
+/// The same, named by variables: `unix:path=...`.
+const MANAGERS_OF_VARIABLES: [&str; 2] = ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"];
+
+/// Those that are to be masked and exist now; one that is a symlink with what it leads to.
 ///
 /// # Errors
 /// One exists and cannot be resolved.
 pub fn of(profile: Profile, network: Network, home: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let session = format!("/run/user/{}", rustix::process::geteuid().as_raw());
+    let places = Places { home, session: Path::new(&session), variable: &|name| env::var_os(name) };
     let mut paths = Vec::new();
-    for path in candidates(profile, network, home, Path::new(&session)) {
-        if fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_socket()) {
-            paths.extend(resolve::entry(&path)?.all());
+    for path in candidates(profile, network, places) {
+        match fs::metadata(&path) {
+            Ok(meta) if meta.file_type().is_socket() => paths.extend(resolve::entry(&path)?.all()),
+            Ok(_) => {}
+            Err(error) if unreachable(&error) => {}
+            // It may be there. That alone stops nobody's work.
+            Err(error) => say(&format!(
+                "a socket cannot be looked at and stays open: {} ({error})",
+                path.display()
+            )),
         }
     }
     Ok(paths)
 }
 
-fn candidates(profile: Profile, network: Network, home: &Path, session: &Path) -> Vec<PathBuf> {
+/// It is not there, or as closed to the command, which has the same user and no privilege.
+fn unreachable(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+    )
+}
+
+/// Where sockets are looked for.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    home: &'a Path,
+    session: &'a Path,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+fn candidates(profile: Profile, network: Network, places: Places<'_>) -> Vec<PathBuf> {
+    let blocked = network == Network::Blocked;
     let (containers, managers) = match profile {
         Profile::Off => (false, false),
-        Profile::Devbox => (network == Network::Blocked, false),
+        Profile::Devbox => (blocked, false),
         Profile::Workspace | Profile::ReadOnly | Profile::Strict | Profile::WorkspaceWrite => {
-            (network == Network::Blocked, true)
+            (blocked, true)
         }
+    };
+    let named = |names: &[&str]| -> Vec<PathBuf> {
+        names.iter().filter_map(|name| (places.variable)(name)).flat_map(|v| named_in(&v)).collect()
     };
     let mut paths = Vec::new();
     if containers {
         paths.extend(CONTAINERS.map(PathBuf::from));
-        paths.extend(CONTAINERS_OF_SESSION.map(|name| session.join(name)));
-        paths.extend(CONTAINERS_OF_HOME.map(|name| home.join(name)));
+        paths.extend(CONTAINERS_OF_SESSION.map(|name| places.session.join(name)));
+        paths.extend(CONTAINERS_OF_HOME.map(|name| places.home.join(name)));
+        paths.extend(named(&CONTAINERS_OF_VARIABLES));
     }
     if managers {
         paths.extend(MANAGERS.map(PathBuf::from));
-        paths.extend(MANAGERS_OF_SESSION.map(|name| session.join(name)));
+        paths.extend(MANAGERS_OF_SESSION.map(|name| places.session.join(name)));
+        paths.extend(named(&MANAGERS_OF_VARIABLES));
     }
     paths
 }
 
-#[cfg(test)]
-mod tests {
-    use std::os::unix::net::UnixListener;
-
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case(Profile::Off, Network::Blocked, 0)]
-    #[case(Profile::Devbox, Network::Open, 0)]
-    #[case(Profile::Devbox, Network::Blocked, 7)]
-    #[case(Profile::Workspace, Network::Open, 4)]
-    #[case(Profile::Strict, Network::Blocked, 11)]
-    fn profiles(#[case] profile: Profile, #[case] network: Network, #[case] wanted: usize) {
-        let paths = candidates(profile, network, Path::new("/h"), Path::new("/s"));
-        assert_eq!(paths.len(), wanted, "{paths:?}");
-    }
-
-    #[test]
-    fn only_sockets_that_exist_are_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path().canonicalize().unwrap();
-        let socket = home.join(".docker/run/docker.sock");
-        fs::create_dir_all(socket.parent().unwrap()).unwrap();
-        let found = || {
-            let paths = of(Profile::Strict, Network::Blocked, &home).unwrap();
-            paths.into_iter().filter(|path| path.starts_with(&home)).collect::<Vec<_>>()
-        };
-        fs::write(&socket, "").unwrap();
-        assert_eq!(found(), Vec::<PathBuf>::new());
-        fs::remove_file(&socket).unwrap();
-        let _listener = UnixListener::bind(&socket).unwrap();
-        assert_eq!(found(), [socket]);
-    }
+/// The paths in a variable: a path alone, `unix:///path`, or a list of `unix:path=/path,key=value`
+/// divided by `;`. Addresses of another kind name none.
+fn named_in(value: &OsString) -> Vec<PathBuf> {
+    let path = |bytes: &[u8]| {
+        bytes.starts_with(b"/").then(|| PathBuf::from(OsString::from_vec(bytes.to_vec())))
+    };
+    let addresses = value.as_bytes().split(|byte| *byte == b';');
+    let named = addresses.filter_map(|address| match address.strip_prefix(b"unix:") {
+        None => path(address),
+        Some(rest) => match rest.strip_prefix(b"//") {
+            Some(rest) => path(rest),
+            None => rest
+                .split(|byte| *byte == b',')
+                .find_map(|part| part.strip_prefix(b"path="))
+                .and_then(path),
+        },
+    });
+    named.collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ impl Surroundings {
 }
 
 /// A variable that is set and not empty.
-fn set(name: &str) -> Option<OsString> {
+pub(super) fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 

@@ -34,6 +34,16 @@ fn act(args: &[&str]) -> io::Result<()> {
             open_socket(number(family)?, protocol)
         }
         ["socket", family] => open_socket(number(family)?, None),
+        ["socket-of", family, kind, protocol] => {
+            let family =
+                AddressFamily::from_raw(number(family)?.try_into().map_err(io::Error::other)?);
+            let protocol = std::num::NonZeroU32::new(number(protocol)?).map(Protocol::from_raw);
+            Ok(socket(family, SocketType::from_raw(number(kind)?), protocol).map(drop)?)
+        }
+        ["call", port] => {
+            let port = number(port)?.try_into().map_err(io::Error::other)?;
+            std::net::TcpStream::connect(("127.0.0.1", port)).map(drop)
+        }
         // None of them may be had.
         ["sockets", count] => (0..number(count)?).try_for_each(|_| match open_socket(2, None) {
             Ok(()) => Err(io::Error::other("a socket")),

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::check::{Outcome, Test, ensure, test};
-use crate::world::World;
+use crate::world::{World, run};
 
 pub(crate) fn all() -> Vec<Test> {
     vec![
@@ -14,6 +14,7 @@ pub(crate) fn all() -> Vec<Test> {
         test("linked_hook_file_is_refused", linked_hook_file_is_refused),
         test("missing_target_is_refused", missing_target_is_refused),
         test("devbox_leaves_hooks_alone", devbox_leaves_hooks_alone),
+        test("grok_7_10_a_spoofed_marker_is_refused", grok_7_10_a_spoofed_marker_is_refused),
     ]
 }
 
@@ -73,4 +74,23 @@ fn missing_target_is_refused(world: &World) -> Outcome {
 fn devbox_leaves_hooks_alone(world: &World) -> Outcome {
     world.folder("home/.grok/hooks")?;
     world.allowed(&["--sandbox", "devbox"], "echo {} > ~/.grok/hooks/a.json")
+}
+
+fn grok_7_10_a_spoofed_marker_is_refused(world: &World) -> Outcome {
+    let start = |options: &[&str], value: &str| {
+        let mut command = world.sandbox(options);
+        command.env("__GROK_INSIDE_BWRAP", value).args(["--", "echo", "RAN"]);
+        run(&mut command)
+    };
+    // Also 7.11: a profile without hooks, but with something denied.
+    for options in [&[][..], &["--sandbox", "devbox", "--deny", "secret"]] {
+        for value in ["1", "0", "anything"] {
+            let ran = start(options, value)?;
+            ensure(ran.status == 125 && ran.out.is_empty(), &format!("{ran:?}"))?;
+            ensure(ran.err.contains("__GROK_INSIDE_BWRAP"), &ran.err)?;
+        }
+        ensure(start(options, "")?.out == "RAN\n", "unset it runs")?;
+    }
+    // Where nothing is promised nothing can be spoofed.
+    ensure(start(&["--sandbox", "off"], "1")?.out == "RAN\n", "off")
 }

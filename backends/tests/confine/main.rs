@@ -21,6 +21,8 @@ mod life;
 #[cfg(target_os = "linux")]
 mod mechanisms;
 #[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
 mod world;
 
 #[cfg(target_os = "linux")]
@@ -45,6 +47,7 @@ fn run() {
         }
         let tests = [
             events::all(),
+            network::all(),
             files::all(),
             hooks::all(),
             kernel::all(),

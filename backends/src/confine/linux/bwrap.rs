@@ -59,6 +59,8 @@ struct Handed {
     stage: Stage,
     /// Where the supervisor is told how it goes.
     teller: i32,
+    /// The mount namespace of the supervisor.
+    outside: Namespace,
 }
 
 /// A command line, with the descriptors it names.
@@ -84,7 +86,7 @@ fn arguments(inside: &Inside, teller: &Teller) -> io::Result<Arguments> {
     for cover in &stage.covers {
         arguments.cover(cover)?;
     }
-    let handed = Handed { stage, teller: teller.hand_over()? };
+    let handed = Handed { stage, teller: teller.hand_over()?, outside: mount_namespace()? };
     let stage = arguments.file(&serde_json::to_vec(&handed)?)?;
     arguments.words(["--"]);
     arguments.words.extend(own_command_line()?);
@@ -155,10 +157,18 @@ fn own_command_line() -> io::Result<Vec<OsString>> {
     Ok(if named { vec![exe.into(), "confine".into()] } else { vec![exe.into()] })
 }
 
+/// Device and inode of a namespace.
+type Namespace = (u64, u64);
+
+/// That of this process.
+fn mount_namespace() -> io::Result<Namespace> {
+    fs::metadata("/proc/self/ns/mnt").map(|meta| (meta.dev(), meta.ino()))
+}
+
 /// Inside bwrap: goes through the last stage, described in this descriptor.
 ///
 /// # Errors
-/// There is no such description, or a cover is not in place.
+/// There is no such description, or nothing shows that bwrap has done its part.
 pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
     let forged = |error: &dyn std::fmt::Display| {
         Refusal::new(format!("--stage is not for people ({error})"), "leave it out")
@@ -168,17 +178,61 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
     File::open(format!("/proc/self/fd/{stage}"))
         .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|error| forged(&error))?;
-    let Handed { stage, teller } = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
-    let teller = Teller::handed(teller).map_err(|error| forged(&error))?;
+    let handed: Handed = serde_json::from_slice(&text).map_err(|error| forged(&error))?;
+    let teller = Teller::handed(handed.teller).map_err(|error| forged(&error))?;
+    genuine(&handed, &teller)?;
     teller.laid().map_err(|error| forged(&error))?;
-    let ready = stage
-        .tools()
-        .and_then(|tools| mounts::check(&stage.covers, stage.limited, None).map(|()| tools));
-    match ready {
-        Ok(tools) => Ok(stage.go_through(&tools, || true, &teller)),
+    let stage = handed.stage;
+    let laid = mounts::check(&stage.covers, stage.limited, None);
+    match laid.and_then(|()| stage.tools()) {
+        Ok(tools) => Ok(stage.go_through(&tools, || teller.is_from_above(), &teller)),
         Err(refusal) => {
             teller.refused(refusal);
             Ok(REFUSED)
         }
+    }
+}
+
+/// Looks for what a caller cannot hand over by saying so: there is something that bwrap had to do,
+/// this is another mount namespace than the supervisor's, and the supervisor is there.
+fn genuine(handed: &Handed, teller: &Teller) -> Result<(), Refusal> {
+    let nothing = !handed.stage.limited && handed.stage.covers.is_empty();
+    let why = if nothing {
+        "it covers nothing"
+    } else if mount_namespace().is_ok_and(|own| own != handed.outside) {
+        if teller.is_from_above() {
+            return Ok(());
+        }
+        "its supervisor is not above this process"
+    } else {
+        "this is the mount namespace of the caller"
+    };
+    Err(Refusal::new(format!("--stage is not for people ({why})"), "leave it out").about_bypass())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::channel;
+    use super::*;
+
+    fn stage() -> Stage {
+        let cover = Cover { kind: Kind::Mask, path: PathBuf::from("/x"), identity: None };
+        Stage { covers: vec![cover], ..Stage::default() }
+    }
+
+    /// What is found wrong with a hand-over of ourselves.
+    fn wrong(stage: Stage, outside: Namespace) -> String {
+        let (_hearer, teller) = channel::pair().unwrap();
+        genuine(&Handed { stage, teller: 0, outside }, &teller).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_forged_hand_over_is_refused() {
+        let own = mount_namespace().unwrap();
+        assert!(wrong(Stage::default(), (0, 0)).contains("covers nothing"));
+        assert!(wrong(stage(), own).contains("namespace of the caller"));
+        assert!(wrong(stage(), (0, 0)).contains("not above this process"));
     }
 }

@@ -11,9 +11,10 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
+use rustix::process::getppid;
 use serde::{Deserialize, Serialize};
 
-use super::sys;
+use super::{supervise, sys};
 use crate::confine::refusal::Refusal;
 
 /// What a child tells.
@@ -55,6 +56,9 @@ pub(super) struct Hearer {
 pub(super) struct Teller {
     socket: OwnedFd,
 }
+
+/// Processes between a supervisor and its child; bwrap is one or two.
+const ANCESTORS: usize = 8;
 
 /// Longest message; a refusal names a path or two.
 const LONGEST: usize = 64 * 1024;
@@ -108,6 +112,13 @@ impl Teller {
     pub(super) fn hand_over(&self) -> io::Result<i32> {
         let number = self.socket.as_raw_fd();
         sys::keep_on_exec(number).map(|()| number)
+    }
+
+    /// Whether the process that made the channel still is one of those above this one.
+    pub(super) fn is_from_above(&self) -> bool {
+        let Ok(maker) = rustix::net::sockopt::socket_peercred(&self.socket) else { return false };
+        let above = std::iter::successors(getppid(), |pid| supervise::parent(*pid));
+        above.take(ANCESTORS).any(|pid| pid == maker.pid)
     }
 
     pub(super) fn trouble(&self, refusal: Refusal) {

@@ -40,7 +40,8 @@ const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET)
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWTIME)
     .cast_unsigned();
 
 /// Calls that make or enter namespaces, change mounts, work around a filter of calls, or reach the

@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath,
+    RestrictSelfAttr, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    Scope, make_bitflags,
 };
 use rustix::fs::{FileType, fstat};
 
@@ -28,13 +29,26 @@ pub(super) fn abi() -> Result<ABI, Refusal> {
     })
 }
 
+/// What the domain is to bring about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Domain<'a> {
+    /// What may be read and written.
+    pub(super) grants: &'a Grants,
+    /// No port may be bound or connected to: one more layer behind the filter of calls.
+    pub(super) blocked: bool,
+    /// Denials of what the command runs are told to the kernel's audit.
+    pub(super) told: bool,
+}
+
 /// Enters the domain; it holds for this process and all it starts.
 ///
 /// # Errors
 /// A rule that cannot be put, or a domain that is not enforced as written.
-pub(super) fn enter(grants: &Grants, abi: ABI) -> Result<(), Refusal> {
-    let ruleset = ruleset(grants, abi)?;
-    let status = ruleset.restrict_self().map_err(|error| refused(&error))?;
+pub(super) fn enter(domain: Domain<'_>, abi: ABI) -> Result<(), Refusal> {
+    let ruleset = ruleset(domain, abi)?;
+    let status = flagged(ruleset, domain, abi)
+        .and_then(RulesetCreated::restrict_self)
+        .map_err(|error| refused(&error))?;
     // Every right was a hard requirement, so anything but full enforcement is a contradiction.
     if status.ruleset == landlock::RulesetStatus::FullyEnforced && status.no_new_privs {
         return Ok(());
@@ -42,8 +56,20 @@ pub(super) fn enter(grants: &Grants, abi: ABI) -> Result<(), Refusal> {
     Err(Refusal::new("Landlock did not enforce its rules", "report this, with the kernel version"))
 }
 
-fn ruleset(grants: &Grants, abi: ABI) -> Result<RulesetCreated, Refusal> {
-    let mut created = created(abi).map_err(|error| refused(&error))?;
+/// What newer kernels take besides the rules.
+fn flagged(
+    ruleset: RulesetCreated,
+    domain: Domain<'_>,
+    abi: ABI,
+) -> Result<RulesetCreated, RulesetError> {
+    let ruleset = if domain.told && abi >= ABI::V7 { ruleset.log_new_exec(true)? } else { ruleset };
+    // There is one thread only; should there ever be more, none of them stays outside.
+    if abi >= ABI::V8 { ruleset.all_threads(true) } else { Ok(ruleset) }
+}
+
+fn ruleset(domain: Domain<'_>, abi: ABI) -> Result<RulesetCreated, Refusal> {
+    let mut created = created(domain.blocked, abi).map_err(|error| refused(&error))?;
+    let grants = domain.grants;
     for root in &grants.read {
         created = allow(created, root, read(abi))?;
     }
@@ -56,11 +82,15 @@ fn ruleset(grants: &Grants, abi: ABI) -> Result<RulesetCreated, Refusal> {
     Ok(created)
 }
 
-/// Handles every right of the ABI, and the scopes where there are any.
-fn created(abi: ABI) -> Result<RulesetCreated, RulesetError> {
+/// Handles every right of the ABI, ports when the network is blocked, and the scopes where there
+/// are any.
+fn created(blocked: bool, abi: ABI) -> Result<RulesetCreated, RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))?;
+    let ports = AccessNet::from_all(abi);
+    let ruleset =
+        if blocked && !ports.is_empty() { ruleset.handle_access(ports)? } else { ruleset };
     let scopes = Scope::from_all(abi);
     let ruleset = if scopes.is_empty() { ruleset } else { ruleset.scope(scopes)? };
     ruleset.create()

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Teller;
 use super::filter::Filter;
+use super::rights::Domain;
 use super::{privileges, rights, sys};
 use crate::confine::cover::Cover;
 use crate::confine::environment::Environment;
@@ -24,7 +25,8 @@ use crate::confine::sources::Sources;
 use crate::confine::{CANNOT_RUN, NOT_FOUND, REFUSED, say};
 
 /// The part of a start that can be handed to another process.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Stage {
     /// Covers that are laid, or to be laid.
     pub(super) covers: Vec<Cover>,
@@ -34,6 +36,10 @@ pub(super) struct Stage {
     pub(super) grants: Option<Grants>,
     /// Network of the filter; absent: no filter.
     pub(super) network: Option<Network>,
+    /// The network is blocked, by whatever layer there is.
+    pub(super) blocked: bool,
+    /// Denials are told to the kernel's audit, which the supervisor listens to.
+    pub(super) told: bool,
     /// Nothing is taken away at all.
     pub(super) free: bool,
     /// Hook sources that must still be what they were.
@@ -101,7 +107,7 @@ impl Stage {
             self.return_to_folder()?;
         }
         if let (Some(grants), Some(abi)) = (&self.grants, tools.rights) {
-            rights::enter(grants, abi)?;
+            rights::enter(Domain { grants, blocked: self.blocked, told: self.told }, abi)?;
         }
         // Late, since a change of credentials unties it.
         let tied = set_parent_process_death_signal(Some(Signal::KILL));

@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use rustix::process::Pid as Process;
 
 use super::channel::{self, Hearer, Told};
 use super::inside::{Inside, Way};
@@ -212,12 +213,14 @@ fn children() -> Vec<Pid> {
 fn search_children() -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.map(Pid::from_raw).filter(|&pid| parent(pid) == Some(Pid::this())).collect()
+    let own = rustix::process::getpid();
+    let is_child = |pid: &i32| Process::from_raw(*pid).and_then(parent) == Some(own);
+    pids.filter(is_child).map(Pid::from_raw).collect()
 }
 
 /// The parent: second field after the name, which stands in parentheses and may hold any character.
-fn parent(pid: Pid) -> Option<Pid> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+pub(super) fn parent(pid: Process) -> Option<Process> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+    fields.split_whitespace().nth(1)?.parse().ok().and_then(Process::from_raw)
 }
