@@ -73,9 +73,14 @@ fn can_be_made(path: &Path) -> bool {
     let Some(holder) = path.ancestors().skip(1).find(|holder| holder.exists()) else {
         return false;
     };
-    let owner = fs::metadata(holder).map(|meta| meta.uid());
-    owner.is_ok_and(|uid| uid == rustix::process::geteuid().as_raw())
-        || rustix::fs::access(holder, rustix::fs::Access::WRITE_OK).is_ok()
+    match rustix::fs::access(holder, rustix::fs::Access::WRITE_OK) {
+        Ok(()) => true,
+        Err(rustix::io::Errno::ROFS) => false,
+        Err(_) => {
+            let owner = fs::metadata(holder).map(|meta| meta.uid());
+            owner.is_ok_and(|uid| uid == rustix::process::geteuid().as_raw())
+        }
+    }
 }
 
 #[cfg(test)]

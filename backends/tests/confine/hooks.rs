@@ -8,17 +8,23 @@ use crate::world::{World, run};
 
 pub(crate) fn all() -> Vec<Test> {
     vec![
-        test("slots_are_made_and_not_written", slots_are_made_and_not_written),
-        test("targets_of_the_registry_are_protected", targets_of_the_registry_are_protected),
-        test("symlinked_grok_home_is_refused", symlinked_grok_home_is_refused),
-        test("linked_hook_file_is_refused", linked_hook_file_is_refused),
-        test("missing_target_is_refused", missing_target_is_refused),
-        test("devbox_leaves_hooks_alone", devbox_leaves_hooks_alone),
+        test("grok_6_1_slots_are_made_and_not_written", grok_6_1_slots_are_made_and_not_written),
+        test(
+            "grok_4_13_targets_of_the_registry_are_protected",
+            grok_4_13_targets_of_the_registry_are_protected,
+        ),
+        test("grok_6_2_symlinked_grok_home_is_refused", grok_6_2_symlinked_grok_home_is_refused),
+        test("grok_7_6_linked_hook_file_is_refused", grok_7_6_linked_hook_file_is_refused),
+        test("grok_6_4_missing_target_is_refused", grok_6_4_missing_target_is_refused),
+        test("grok_6_1_devbox_leaves_hooks_alone", grok_6_1_devbox_leaves_hooks_alone),
+        test("grok_6_8_settings_and_records_stay", grok_6_8_settings_and_records_stay),
+        test("grok_6_3_what_is_missing_comes_and_goes", grok_6_3_what_is_missing_comes_and_goes),
+        test("grok_4_16_siblings_of_hooks_are_written", grok_4_16_siblings_of_hooks_are_written),
         test("grok_7_10_a_spoofed_marker_is_refused", grok_7_10_a_spoofed_marker_is_refused),
     ]
 }
 
-fn slots_are_made_and_not_written(world: &World) -> Outcome {
+fn grok_6_1_slots_are_made_and_not_written(world: &World) -> Outcome {
     for profile in ["workspace", "read-only", "strict"] {
         let options = ["--sandbox", profile];
         world.allowed(
@@ -33,7 +39,7 @@ fn slots_are_made_and_not_written(world: &World) -> Outcome {
     ensure(world.at("home/.grok/hooks").is_dir(), "no slot was made")
 }
 
-fn targets_of_the_registry_are_protected(world: &World) -> Outcome {
+fn grok_4_13_targets_of_the_registry_are_protected(world: &World) -> Outcome {
     world.write("work/tools/deep/hook.sh", "HOOK")?;
     world.write("home/.grok/hooks-paths", &world.text("work/tools/deep/hook.sh"))?;
     world.denied(&[], "echo x >> tools/deep/hook.sh")?;
@@ -42,7 +48,7 @@ fn targets_of_the_registry_are_protected(world: &World) -> Outcome {
     world.allowed(&[], "grep -q HOOK tools/deep/hook.sh && echo x > tools/deep/beside")
 }
 
-fn symlinked_grok_home_is_refused(world: &World) -> Outcome {
+fn grok_6_2_symlinked_grok_home_is_refused(world: &World) -> Outcome {
     world.folder("outside/real")?;
     symlink(world.at("outside/real"), world.at("home/.grok")).map_err(|e| e.to_string())?;
     world.refused(&[], "a symlink leads to hook sources")?;
@@ -53,7 +59,7 @@ fn symlinked_grok_home_is_refused(world: &World) -> Outcome {
     world.allowed(&[], "true")
 }
 
-fn linked_hook_file_is_refused(world: &World) -> Outcome {
+fn grok_7_6_linked_hook_file_is_refused(world: &World) -> Outcome {
     world.write("home/.grok/hooks/a.json", "{}")?;
     world.allowed(&[], "true")?;
     fs::hard_link(world.at("home/.grok/hooks/a.json"), world.at("work/alias"))
@@ -61,7 +67,7 @@ fn linked_hook_file_is_refused(world: &World) -> Outcome {
     world.refused(&[], "second hard link")
 }
 
-fn missing_target_is_refused(world: &World) -> Outcome {
+fn grok_6_4_missing_target_is_refused(world: &World) -> Outcome {
     world.write("home/.grok/hooks-paths", &world.text("work/hook.sh"))?;
     world.refused(&[], "hook.sh")?;
     world.write("home/.grok/hooks-paths", "/")?;
@@ -71,7 +77,7 @@ fn missing_target_is_refused(world: &World) -> Outcome {
     world.allowed(&[], "true")
 }
 
-fn devbox_leaves_hooks_alone(world: &World) -> Outcome {
+fn grok_6_1_devbox_leaves_hooks_alone(world: &World) -> Outcome {
     world.folder("home/.grok/hooks")?;
     world.allowed(&["--sandbox", "devbox"], "echo {} > ~/.grok/hooks/a.json")
 }
@@ -93,4 +99,61 @@ fn grok_7_10_a_spoofed_marker_is_refused(world: &World) -> Outcome {
     }
     // Where nothing is promised nothing can be spoofed.
     ensure(start(&["--sandbox", "off"], "1")?.out == "RAN\n", "off")
+}
+
+fn grok_6_8_settings_and_records_stay(world: &World) -> Outcome {
+    world.write("work/.grok/sandbox.toml", "# mine\n")?;
+    let settings = ["sandbox.toml", "config.toml", "requirements.toml", "sessions/a/summary.json"];
+    for name in settings {
+        world.write(&format!("home/.grok/{name}"), "# mine\n")?;
+    }
+    for profile in ["workspace", "read-only", "strict"] {
+        let options = ["--sandbox", profile];
+        for name in settings {
+            let path = format!("~/.grok/{name}");
+            world.denied(&options, &format!("printf '' >> {path}"))?;
+            world.denied(
+                &options,
+                &format!("$EXE act rename {path} ~/.grok/n && mv ~/.grok/n {path}"),
+            )?;
+            world.allowed(&options, &format!("cat {path}"))?;
+        }
+        world.allowed(&options, "echo x > ~/.grok/beside")?;
+    }
+    world.denied(&[], "printf '' >> .grok/sandbox.toml")?;
+    world.denied(&[], "$EXE act rename .grok g && mv g .grok")?;
+    world.allowed(&[], "echo x > .grok/beside")?;
+    world.allowed(&["--sandbox", "devbox"], "printf '' >> ~/.grok/config.toml")
+}
+
+fn grok_6_3_what_is_missing_comes_and_goes(world: &World) -> Outcome {
+    let missing = ["sandbox.toml", "config.toml", "requirements.toml"];
+    for name in missing {
+        // An empty file, for a program that reads its settings.
+        world.allowed(&[], &format!("test -f ~/.grok/{name} && ! test -s ~/.grok/{name}"))?;
+        world.denied(&[], &format!("echo > ~/.grok/{name} && rm ~/.grok/{name}"))?;
+    }
+    world.denied(&[], "mkdir -p ~/.grok/sessions/a && rm -r ~/.grok/sessions")?;
+    world.denied(&[], "mkdir -p .grok && echo > .grok/sandbox.toml && rm -r .grok")?;
+    let left = world.bare("ls -A ~/.grok . | tr '\\n' ' '")?.out;
+    let wanted = ".: plain secret  ";
+    ensure(left.starts_with(wanted), &left)?;
+    ensure(left.ends_with("hooks hooks-paths sandbox-events.jsonl "), &left)
+}
+
+fn grok_4_16_siblings_of_hooks_are_written(world: &World) -> Outcome {
+    world.write("home/.grok/hooks/a.json", "{}")?;
+    world.allowed(
+        &[],
+        "mkdir ~/.grok/beside && echo x > ~/.grok/beside/x && rm -r ~/.grok/beside",
+    )?;
+    for script in [
+        "$EXE act rename ~/.grok ~/g && mv ~/g ~/.grok",
+        "echo x > ~/.grok/hooks/b.json && rm ~/.grok/hooks/b.json",
+        "rm ~/.grok/hooks/a.json && echo {} > ~/.grok/hooks/a.json",
+    ] {
+        world.denied(&[], script)?;
+    }
+    // No namespace of its own helps either.
+    world.denied(&[], "unshare -Ur true")
 }

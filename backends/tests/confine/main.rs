@@ -11,6 +11,8 @@ mod check;
 #[cfg(target_os = "linux")]
 mod events;
 #[cfg(target_os = "linux")]
+mod fail_closed;
+#[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod hooks;
@@ -47,6 +49,7 @@ fn run() {
         }
         let tests = [
             events::all(),
+            fail_closed::all(),
             network::all(),
             files::all(),
             hooks::all(),

@@ -38,7 +38,8 @@ fn grok_4_19_sockets_are_blocked_by_family(world: &World) -> Outcome {
 
 fn grok_4_19_unix_sockets_work(world: &World) -> Outcome {
     for profile in ["read-only", "strict", "workspace-write"] {
-        world.allowed(&["--sandbox", profile], "$EXE act unix $TMPDIR/$$ && $EXE act socketpair")?;
+        world
+            .allowed(&["--sandbox", profile], "$EXE act unix $TMPDIR/$$ && $EXE act socketpair")?;
     }
     Ok(())
 }

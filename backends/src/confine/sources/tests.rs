@@ -21,7 +21,7 @@ fn refusal(grok: &Path) -> String {
 }
 
 #[test]
-fn missing_slots_are_made_once_and_never_emptied() {
+fn grok_6_3_missing_slots_are_made_once_and_never_emptied() {
     let (_dir, grok) = place();
     let first = Sources::prepare(&grok).unwrap();
     assert_eq!(first.paths(), [grok.join("hooks"), grok.join("hooks-paths")]);
@@ -32,7 +32,7 @@ fn missing_slots_are_made_once_and_never_emptied() {
 }
 
 #[test]
-fn targets_and_hook_files_are_sources() {
+fn grok_6_6_targets_and_hook_files_are_sources() {
     let (dir, grok) = place();
     Sources::prepare(&grok).unwrap();
     let target = dir.path().canonicalize().unwrap().join("extra");
@@ -54,7 +54,7 @@ fn targets_and_hook_files_are_sources() {
 }
 
 #[test]
-fn a_symlink_on_the_way_is_refused_and_its_target_left_alone() {
+fn grok_6_2_a_symlink_on_the_way_is_refused() {
     let (dir, _) = place();
     let real = dir.path().canonicalize().unwrap().join("real");
     let link = dir.path().canonicalize().unwrap().join("link");
@@ -69,7 +69,7 @@ fn a_symlink_on_the_way_is_refused_and_its_target_left_alone() {
 #[rstest]
 #[case::hooks_is_a_symlink("hooks", "a hook slot is no folder")]
 #[case::registry_is_a_symlink("hooks-paths", "a hook slot is no file")]
-fn a_symlinked_slot_is_refused(#[case] slot: &str, #[case] why: &str) {
+fn grok_6_4_a_symlinked_slot_is_refused(#[case] slot: &str, #[case] why: &str) {
     let (dir, grok) = place();
     fs::create_dir_all(&grok).unwrap();
     let other = dir.path().join("other");
@@ -83,7 +83,7 @@ fn a_symlinked_slot_is_refused(#[case] slot: &str, #[case] why: &str) {
 }
 
 #[test]
-fn a_slot_of_the_wrong_type_is_refused() {
+fn grok_6_4_a_slot_of_the_wrong_type_is_refused() {
     let (_dir, grok) = place();
     fs::create_dir_all(grok.join("hooks-paths")).unwrap();
     assert!(refusal(&grok).contains("a hook slot is no file"));
@@ -94,7 +94,7 @@ fn a_slot_of_the_wrong_type_is_refused() {
 }
 
 #[test]
-fn a_second_hard_link_is_refused() {
+fn grok_6_4_a_second_hard_link_is_refused() {
     let (dir, grok) = place();
     Sources::prepare(&grok).unwrap();
     for file in ["hooks/a.json", "hooks-paths"] {
@@ -108,7 +108,7 @@ fn a_second_hard_link_is_refused() {
 }
 
 #[test]
-fn a_symlinked_hook_file_is_refused() {
+fn grok_6_4_a_symlinked_hook_file_is_refused() {
     let (dir, grok) = place();
     Sources::prepare(&grok).unwrap();
     fs::write(dir.path().join("real.json"), "{}").unwrap();
@@ -117,7 +117,7 @@ fn a_symlinked_hook_file_is_refused() {
 }
 
 #[test]
-fn a_missing_or_symlinked_target_is_refused() {
+fn grok_6_4_a_missing_or_symlinked_target_is_refused() {
     let (dir, grok) = place();
     Sources::prepare(&grok).unwrap();
     let base = dir.path().canonicalize().unwrap();
@@ -132,7 +132,7 @@ fn a_missing_or_symlinked_target_is_refused() {
 }
 
 #[test]
-fn a_registry_that_is_not_text_is_refused() {
+fn grok_6_4_a_registry_that_is_not_text_is_refused() {
     let (_dir, grok) = place();
     Sources::prepare(&grok).unwrap();
     fs::write(grok.join("hooks-paths"), b"/\xff").unwrap();
@@ -148,11 +148,43 @@ fn a_registry_that_is_not_text_is_refused() {
 #[case::linked(|grok: &Path| {
     fs::hard_link(grok.join("hooks-paths"), grok.join("alias")).unwrap();
 })]
-fn a_change_after_the_plan_is_seen(#[case] change: fn(&Path)) {
+fn grok_6_4_a_change_after_the_plan_is_seen(#[case] change: fn(&Path)) {
     let (_dir, grok) = place();
     let sources = Sources::prepare(&grok).unwrap();
     sources.recheck().unwrap();
     change(&grok);
     let refusal = sources.recheck().unwrap_err().to_string();
     assert!(refusal.contains("changed while confine started"), "{refusal}");
+}
+
+#[test]
+fn grok_6_5_lines_are_trimmed_and_only_absolute_ones_count() {
+    let (dir, grok) = place();
+    Sources::prepare(&grok).unwrap();
+    let target = dir.path().canonicalize().unwrap().join("hook.sh");
+    fs::write(&target, "").unwrap();
+    let path = target.display();
+    let ignored = "# note\n\n~/hook.sh\nhook.sh\n./hook.sh\n$HOME/hook.sh\n";
+    fs::write(grok.join("hooks-paths"), format!("{ignored}\t{path} \n{path}\n")).unwrap();
+    let paths = Sources::prepare(&grok).unwrap().paths();
+    assert_eq!(paths, [grok.join("hooks"), grok.join("hooks-paths"), target]);
+}
+
+#[test]
+fn grok_6_7_a_target_may_lie_anywhere() {
+    let (dir, grok) = place();
+    Sources::prepare(&grok).unwrap();
+    let outside = dir.path().canonicalize().unwrap().join("elsewhere.sh");
+    fs::write(&outside, "").unwrap();
+    fs::write(grok.join("hooks-paths"), outside.display().to_string()).unwrap();
+    assert!(Sources::prepare(&grok).unwrap().paths().contains(&outside));
+}
+
+#[test]
+fn grok_6_2_folders_of_the_system_may_be_symlinks() {
+    // On macOS these are; here the rule is what can be seen.
+    for exempt in super::EXEMPT {
+        let below = Path::new(exempt).join("no-such-folder/grok");
+        super::no_symlink(&below).unwrap();
+    }
 }
