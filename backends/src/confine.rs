@@ -56,7 +56,7 @@ use events::{Event, Events};
 use mutant::Mutant;
 use plan::{Asked, Plan};
 use refusal::Refusal;
-use selection::Chooser;
+use selection::{Chooser, Chosen};
 use session::Session;
 use surroundings::Surroundings;
 
@@ -100,8 +100,8 @@ fn start(args: &Args) -> Result<i32, Refusal> {
     }
     let surroundings = Surroundings::look(args)?;
     let asked = ask(args, &surroundings);
-    let name = asked.as_ref().ok().map(|(asked, _)| asked.chosen.name.as_str());
-    let mut events = noted(args, &surroundings, name);
+    let chosen = asked.as_ref().ok().map(|(asked, _)| &asked.chosen);
+    let mut events = noted(args, &surroundings, chosen);
     let started =
         asked.and_then(|(asked, session)| begin(args, &surroundings, &asked, session, &mut events));
     if let Err(refusal) = &started {
@@ -112,11 +112,12 @@ fn start(args: &Args) -> Result<i32, Refusal> {
 
 /// Where this start is noted. Profile `off` leaves a home that is not there alone, and is noted only
 /// when it was asked for. What was asked for wrongly is noted as it was written.
-fn noted(args: &Args, around: &Surroundings, chosen: Option<&str>) -> Events {
+fn noted(args: &Args, around: &Surroundings, chosen: Option<&Chosen>) -> Events {
     let off = Profile::Off.name();
     let said = || args.profile.as_deref().or(around.sandbox.as_ref()?.to_str());
-    let name = chosen.or_else(said).unwrap_or(off);
-    let asked = name != off || around.grok_home.is_dir();
+    let name = chosen.map(|chosen| chosen.name.as_str()).or_else(said).unwrap_or(off);
+    let by_nobody = chosen.is_some_and(|chosen| chosen.by == Chooser::Nobody);
+    let asked = name != off || (around.grok_home.is_dir() && !by_nobody);
     let home = Some(&*around.grok_home).filter(|_| asked && !args.explain && args.only.is_none());
     Events::of(name, &around.workspace, home)
 }

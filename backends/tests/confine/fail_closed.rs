@@ -39,7 +39,7 @@ fn grok_7_2_devbox_is_no_exception(world: &World) -> Outcome {
 
 /// A sandbox inside the sandbox can make no namespaces, nor can bwrap there.
 fn grok_7_3_no_namespaces_no_start(world: &World) -> Outcome {
-    let nested = "mkdir -p h && HOME=$W/work/h $EXE confine -- echo RAN";
+    let nested = "mkdir -p h && HOME=$W/work/h $EXE confine --sandbox workspace -- echo RAN";
     let ran = world.confined(&[], nested)?;
     ensure(ran.status == 125 && ran.out.is_empty(), &format!("{ran:?}"))?;
     ensure(ran.err.contains("namespaces"), &ran.err)?;
