@@ -172,7 +172,7 @@ impl At<'_, '_> {
         } else if given.is_empty() && !is(OpenFlag::Dir) {
             self.wrong(&["open", "flags"], "flags", "`flags` need one of r, w, rw, path, dir");
         }
-        if open.then_read && (is(OpenFlag::W) || is(OpenFlag::Path)) {
+        if open.then_read && is(OpenFlag::W) {
             let message = "`then-read` through a descriptor that is not open for reading";
             self.wrong(&["open", "then-read"], "then-read", message);
         }
