@@ -96,6 +96,7 @@ fn family(attempt: &Attempt) -> Family {
         | Attempt::Append { .. }
         | Attempt::Truncate { .. }
         | Attempt::Open { .. }
+        | Attempt::ReadAt { .. }
         | Attempt::Chmod { .. }
         | Attempt::Chown { .. }
         | Attempt::Utime { .. }
@@ -108,11 +109,21 @@ fn family(attempt: &Attempt) -> Family {
         | Attempt::Link { .. }
         | Attempt::Symlink { .. }
         | Attempt::Mknod { .. } => Family::Name,
-        Attempt::Connect { .. } | Attempt::Send { .. } | Attempt::Bind { .. } => Family::Network,
-        Attempt::Signal { .. } | Attempt::Ptrace { .. } | Attempt::ProcessRead { .. } => {
-            Family::Process
-        }
-        Attempt::Syscall { .. }
+        Attempt::Connect { .. }
+        | Attempt::ConnectMptcp { .. }
+        | Attempt::RingConnect { .. }
+        | Attempt::Send { .. }
+        | Attempt::Receive { .. }
+        | Attempt::Bind { .. } => Family::Network,
+        Attempt::Signal { .. }
+        | Attempt::Ptrace { .. }
+        | Attempt::ProcessRead { .. }
+        | Attempt::ProcessWrite { .. }
+        | Attempt::PidfdGetfd { .. } => Family::Process,
+        Attempt::RingRead { .. }
+        | Attempt::HandleRead { .. }
+        | Attempt::TreeRead { .. }
+        | Attempt::Syscall { .. }
         | Attempt::Ioctl { .. }
         | Attempt::Unshare { .. }
         | Attempt::Mount { .. }

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use sandproof_probes::socket::abstract_address;
 use sandproof_probes::{Endpoint, SocketType};
 use sandproof_scenarios::Rooms;
-use sandproof_scenarios::fixture::{Family, ListenerFixture, ListenerKind};
+use sandproof_scenarios::fixture::{Family, Handed, ListenerFixture, ListenerKind};
 
 /// A caller that never ends what it says is cut off after this time and size.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -33,6 +33,8 @@ enum Socket {
     Udp(UdpSocket),
     UnixStream(UnixListener),
     UnixDatagram(UnixDatagram),
+    /// Gives a socket of this kind to whoever connects.
+    Giver(UnixListener, Handed),
 }
 
 impl Listener {
@@ -109,7 +111,7 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
                 std::fs::create_dir_all(parent)?;
             }
             let address = std::os::unix::net::SocketAddr::from_pathname(&path)?;
-            (bind_unix(&address, kind)?, Endpoint::Unix { path, kind })
+            (giving(bind_unix(&address, kind)?, spec.hands), Endpoint::Unix { path, kind })
         }
         ListenerKind::Abstract => {
             let name = format!("sandproof-{:016x}", crate::rng::fresh_seed());
@@ -117,6 +119,30 @@ fn bind(spec: &ListenerFixture, rooms: &Rooms) -> io::Result<(Socket, Endpoint)>
             (bind_unix(&address, kind)?, Endpoint::Abstract { name, kind })
         }
     })
+}
+
+fn giving(socket: Socket, hands: Option<Handed>) -> Socket {
+    match (socket, hands) {
+        (Socket::UnixStream(listener), Some(kind)) => Socket::Giver(listener, kind),
+        (other, _) => other,
+    }
+}
+
+/// Hands a fresh socket over.
+fn give(to: &UnixStream, kind: Handed) -> io::Result<()> {
+    use nix::sys::socket::{
+        AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socket,
+    };
+    let kind = match kind {
+        Handed::Tcp => SockType::Stream,
+        Handed::Udp => SockType::Datagram,
+    };
+    let socket = socket(AddressFamily::Inet, kind, SockFlag::empty(), None)?;
+    let descriptors = [socket.as_raw_fd()];
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    let bytes = [io::IoSlice::new(b"x")];
+    sendmsg::<()>(to.as_raw_fd(), &bytes, &rights, MsgFlags::empty(), None)?;
+    Ok(())
 }
 
 fn bind_unix(address: &std::os::unix::net::SocketAddr, kind: SocketType) -> io::Result<Socket> {
@@ -141,28 +167,41 @@ impl Socket {
             Socket::Udp(socket) => socket.as_fd(),
             Socket::UnixStream(socket) => socket.as_fd(),
             Socket::UnixDatagram(socket) => socket.as_fd(),
+            Socket::Giver(socket, _) => socket.as_fd(),
         }
     }
 
-    /// Takes one caller or datagram off the queue.
-    fn take(&self) -> io::Result<Vec<u8>> {
+    /// Takes one caller or datagram off the queue; nothing for one that only asks for a socket.
+    fn take(&self) -> io::Result<Option<Vec<u8>>> {
         let mut buffer = vec![0; WORDS_LIMIT];
-        match self {
+        let said = match self {
+            Socket::Giver(socket, kind) => {
+                let (stream, _) = socket.accept()?;
+                give(&stream, *kind)?;
+                return Ok(None);
+            }
             Socket::Tcp(socket) => {
                 let (mut stream, _) = socket.accept()?;
                 stream.set_nonblocking(false)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
-                Ok(hear(&mut stream))
+                hear(&mut stream)
             }
             Socket::UnixStream(socket) => {
                 let (mut stream, _) = socket.accept()?;
                 stream.set_nonblocking(false)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
-                Ok(hear(&mut stream))
+                hear(&mut stream)
             }
-            Socket::Udp(socket) => socket.recv_from(&mut buffer).map(|(n, _)| buffer[..n].to_vec()),
-            Socket::UnixDatagram(socket) => socket.recv(&mut buffer).map(|n| buffer[..n].to_vec()),
-        }
+            Socket::Udp(socket) => {
+                let (length, _) = socket.recv_from(&mut buffer)?;
+                buffer[..length].to_vec()
+            }
+            Socket::UnixDatagram(socket) => {
+                let length = socket.recv(&mut buffer)?;
+                buffer[..length].to_vec()
+            }
+        };
+        Ok(Some(said))
     }
 }
 
@@ -196,7 +235,8 @@ fn serve(socket: &Socket, stop: &io::PipeReader, calls: &Mutex<Vec<Vec<u8>>>) {
         let stopping = fds[1].revents().is_some_and(|events| !events.is_empty());
         loop {
             match socket.take() {
-                Ok(said) => {
+                Ok(None) => {}
+                Ok(Some(said)) => {
                     calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(said);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,

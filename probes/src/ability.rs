@@ -15,6 +15,9 @@ pub struct Abilities {
     pub x32: bool,
     /// `io_uring_setup` gives a ring.
     pub io_uring: bool,
+    /// Multipath TCP sockets can be made.
+    #[serde(default)]
+    pub mptcp: bool,
     /// A sandbox can make its own user and mount namespaces.
     pub userns: bool,
     /// Where that fails: the errno.
@@ -37,6 +40,7 @@ pub fn report() -> Abilities {
         ia32: ia32(),
         x32: x32(),
         io_uring: io_uring(),
+        mptcp: mptcp(),
         userns: userns.is_ok(),
         userns_errno: userns.err(),
         seccomp: seccomp(),
@@ -47,13 +51,13 @@ pub fn report() -> Abilities {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::{ia32, io_uring, landlock_abi, landlock_errata, seccomp, tty, userns, x32};
+pub use linux::{ia32, io_uring, landlock_abi, landlock_errata, mptcp, seccomp, tty, userns, x32};
 
 #[cfg(target_os = "linux")]
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{ia32, io_uring, landlock_abi, landlock_errata, seccomp, tty, userns, x32};
+pub use elsewhere::{ia32, io_uring, landlock_abi, landlock_errata, mptcp, seccomp, tty, userns, x32};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

@@ -57,8 +57,13 @@ pub enum Attempt {
     Shell { script: String, cwd: PathBuf, env: BTreeMap<String, String> },
     /// Connects a socket and sends `text` over it.
     Connect { to: Endpoint, text: String },
+    /// Connects by Multipath TCP and sends `text` over it.
+    ConnectMptcp { to: Endpoint, text: String },
     /// Sends `text` in one datagram, or as TCP Fast Open data on a stream, without connecting.
-    Send { to: Endpoint, text: String },
+    Send { to: Endpoint, text: String, by: SendCall },
+    /// Takes the socket that whoever listens at `from` hands over, and sends `text` with it to
+    /// `to`; a stream is connected first.
+    Receive { from: Endpoint, to: Endpoint, text: String },
     /// Binds a socket (and listens on streams).
     Bind { at: Endpoint },
     /// Sends a signal; number 0 only asks whether it could.
@@ -68,6 +73,22 @@ pub enum Attempt {
     Ptrace { pid: i32 },
     /// Reads another process: its environment, then memory at `address` when one is known.
     ProcessRead { pid: i32, address: u64, length: u64 },
+    /// Writes a zero byte into another process at `address` (`process_vm_writev`).
+    ProcessWrite { pid: i32, address: u64 },
+    /// Takes the standard output of another process (`pidfd_getfd`) and writes a line to it.
+    PidfdGetfd { pid: i32 },
+    /// Opens a file through an io_uring, and reads all of it.
+    RingRead { path: PathBuf },
+    /// Makes a socket, connects it and sends `text`, all through an io_uring.
+    RingConnect { to: Endpoint, text: String },
+    /// Opens a file by its handle (`open_by_handle_at`), and reads all of it. The handle names the
+    /// file that the folder lists, even where something is mounted over it.
+    HandleRead { path: PathBuf },
+    /// Clones the one mount that `tree` is in (`open_tree`), without those on top of it, and reads
+    /// `file` there.
+    TreeRead { tree: PathBuf, file: PathBuf },
+    /// Reads an inherited descriptor, or the file `path` below it (`openat`).
+    ReadAt { fd: i32, path: Option<PathBuf> },
     /// One raw system call by number; pointers are not followed by the probe.
     Syscall { abi: Abi, number: i64, args: Vec<i64> },
     /// One `ioctl` with an integer, or the first byte of `text` by pointer.
@@ -134,6 +155,19 @@ pub enum Abi {
     X32,
     /// `int 0x80` on x86-64.
     I386,
+}
+
+/// Which call sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendCall {
+    /// `sendto`.
+    #[default]
+    Sendto,
+    /// `sendmsg`.
+    Sendmsg,
+    /// `sendmmsg`, which takes several messages at once.
+    Sendmmsg,
 }
 
 /// Stream or datagram.

@@ -15,5 +15,5 @@ pub mod sys;
 pub mod syscalls;
 pub mod wire;
 
-pub use attempt::{Abi, Attempt, Endpoint, NodeKind, OpenFlag, SocketType};
+pub use attempt::{Abi, Attempt, Endpoint, NodeKind, OpenFlag, SendCall, SocketType};
 pub use observation::{Observation, Outcome};

@@ -2,6 +2,7 @@
 //!
 //! Runs in the forked child of the probe: an attempt may leave the process changed, or dead.
 
+mod detour;
 mod digest;
 mod failure;
 mod file;
@@ -10,6 +11,7 @@ mod kernel;
 mod net;
 mod process;
 mod program;
+mod ring;
 
 use crate::{Attempt, Observation, Outcome};
 use digest::Digest;
@@ -59,13 +61,22 @@ fn attempt_once(attempt: &Attempt, seen: &mut Digest) -> Tried<()> {
         Attempt::Exec { argv } => program::exec(argv, seen),
         Attempt::Shell { script, cwd, env } => program::shell(script, cwd, env, seen),
         Attempt::Connect { to, text } => net::connect(to, text, seen),
-        Attempt::Send { to, text } => net::send(to, text, seen),
+        Attempt::ConnectMptcp { to, text } => net::connect_mptcp(to, text, seen),
+        Attempt::Send { to, text, by } => net::send(to, text, *by, seen),
+        Attempt::Receive { from, to, text } => net::receive(from, to, text, seen),
         Attempt::Bind { at } => net::bind(at),
         Attempt::Signal { pid, signal } => process::signal(*pid, *signal),
         Attempt::Ptrace { pid } => process::ptrace(*pid),
         Attempt::ProcessRead { pid, address, length } => {
             process::read(*pid, *address, *length, seen)
         }
+        Attempt::ProcessWrite { pid, address } => process::write(*pid, *address),
+        Attempt::PidfdGetfd { pid } => process::take_output(*pid),
+        Attempt::RingRead { path } => ring::read(path, seen),
+        Attempt::RingConnect { to, text } => ring::connect(to, text),
+        Attempt::HandleRead { path } => detour::handle(path, seen),
+        Attempt::TreeRead { tree, file } => detour::tree(tree, file, seen),
+        Attempt::ReadAt { fd, path } => detour::below(*fd, path.as_deref(), seen),
         Attempt::Syscall { abi, number, args } => kernel::syscall(*abi, *number, args, seen),
         Attempt::Ioctl { fd, request, arg, text } => {
             kernel::ioctl(*fd, *request, *arg, text.as_deref())

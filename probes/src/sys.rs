@@ -7,13 +7,18 @@
 #![expect(unsafe_code, reason = "fork, raw system calls and descriptors by number")]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::process::{Resource, getrlimit};
 
 use crate::Abi;
+
+#[cfg(target_os = "linux")]
+pub mod handle;
+#[cfg(target_os = "linux")]
+pub mod ring;
 
 /// `O_PATH` where there is one; elsewhere descriptors that only name a file do not exist.
 #[cfg(target_os = "linux")]
@@ -208,6 +213,17 @@ pub fn place(fd: BorrowedFd<'_>, number: RawFd) -> io::Result<()> {
     }
     // SAFETY: whoever owned `number` loses it; callers do this right before exec.
     answer(unsafe { libc::dup2(fd.as_raw_fd(), number) }.min(0))
+}
+
+/// A copy of the descriptor with this number, which nobody need own.
+pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: a closed number answers EBADF; the copy is new and belongs to nobody else.
+    unsafe {
+        match libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) {
+            -1 => Err(io::Error::last_os_error()),
+            copy => Ok(OwnedFd::from_raw_fd(copy)),
+        }
+    }
 }
 
 /// Closes every descriptor from `first` upwards, whoever owns it: only right before exec, or in a

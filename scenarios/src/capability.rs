@@ -52,6 +52,8 @@ pub enum Capability {
     X32,
     /// io_uring can be set up.
     IoUring,
+    /// Multipath TCP sockets can be made.
+    Mptcp,
     /// A pseudo terminal can be had.
     Tty,
     /// The kernel lets a process push bytes into its own terminal (`dev.tty.legacy_tiocsti`).
@@ -64,7 +66,7 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability without a number, and `landlock` with 1.
-    pub const ALL: [Capability; 26] = [
+    pub const ALL: [Capability; 27] = [
         Capability::WriteScope,
         Capability::ReadScope,
         Capability::DenyList,
@@ -87,6 +89,7 @@ impl Capability {
         Capability::Ia32,
         Capability::X32,
         Capability::IoUring,
+        Capability::Mptcp,
         Capability::Tty,
         Capability::LegacyTiocsti,
         Capability::Root,
@@ -125,6 +128,7 @@ impl Capability {
             Capability::Ia32 => "ia32",
             Capability::X32 => "x32",
             Capability::IoUring => "io-uring",
+            Capability::Mptcp => "mptcp",
             Capability::Tty => "tty",
             Capability::LegacyTiocsti => "legacy-tiocsti",
             Capability::Root => "root",
@@ -160,6 +164,7 @@ impl Capability {
             Capability::Ia32 => "the kernel runs 32-bit x86 system calls",
             Capability::X32 => "the kernel runs x32 system calls",
             Capability::IoUring => "io_uring can be set up without a sandbox",
+            Capability::Mptcp => "the kernel has Multipath TCP",
             Capability::Tty => "a pseudo terminal can be had",
             Capability::LegacyTiocsti => "the kernel lets a process type into its own terminal",
             Capability::Root => "the run is root",

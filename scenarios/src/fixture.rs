@@ -140,6 +140,20 @@ pub struct ListenerFixture {
     /// For unix; `outside/listener.sock` when absent.
     #[serde(default)]
     pub path: Option<RoomPath>,
+    /// For unix streams: whoever connects is given a fresh socket of this kind, made outside.
+    /// Asking for it is no call.
+    #[serde(default)]
+    pub hands: Option<Handed>,
+}
+
+/// A socket that a listener gives away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Handed {
+    /// TCP, not connected.
+    Tcp,
+    /// UDP.
+    Udp,
 }
 
 /// Protocol of a listener.

@@ -89,6 +89,9 @@ pub(crate) const NODE_KINDS: [&str; 5] = ["fifo", "socket", "char", "block", "wh
 /// Tables of `syscall`.
 pub(crate) const ABIS: [&str; 3] = ["native", "x32", "i386"];
 
+/// Calls of `send`.
+pub(crate) const SEND_CALLS: [&str; 3] = ["sendto", "sendmsg", "sendmmsg"];
+
 /// Types of unix sockets.
 pub(crate) const SOCKET_TYPES: [&str; 2] = ["stream", "datagram"];
 
@@ -188,6 +191,7 @@ mod tests {
         all::<sandproof_probes::NodeKind>(&NODE_KINDS);
         all::<Abi>(&ABIS);
         all::<sandproof_probes::SocketType>(&SOCKET_TYPES);
+        all::<sandproof_probes::SendCall>(&SEND_CALLS);
     }
 
     #[test]

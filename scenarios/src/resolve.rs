@@ -8,7 +8,7 @@ use sandproof_probes::{Attempt, Endpoint};
 
 use crate::fixture::{Family, ListenerKind};
 use crate::step::{
-    BindStep, IoctlStep, MountStep, OpenStep, SendStep, SignalStep, SyscallStep, UtimeStep,
+    BindStep, IoctlStep, MountStep, OpenStep, ReceiveStep, SendStep, SignalStep, SyscallStep, UtimeStep,
     Written, XattrStep,
 };
 use crate::{PathArg, Room, RoomPath, Rooms, Step, names};
@@ -75,11 +75,31 @@ pub fn attempt(step: &Step, scene: &Scene<'_>) -> Result<Attempt, String> {
         Step::Exec(e) => Attempt::Exec { argv: arguments(&e.argv, scene) },
         Step::Shell(script) => shell(script, scene),
         Step::Connect(name) => connect(name, scene)?,
+        Step::ConnectMptcp(name) => {
+            Attempt::ConnectMptcp { to: listener(name, scene)?, text: scene.token.to_owned() }
+        }
         Step::Send(s) => send(s, scene)?,
+        Step::Receive(r) => receive(r, scene)?,
         Step::Bind(b) => Attempt::Bind { at: bind_address(b, scene)? },
         Step::Signal(s) => send_signal(s, scene)?,
         Step::Ptrace(name) => Attempt::Ptrace { pid: victim(name, scene)?.pid },
         Step::ProcessRead(name) => process_read(name, scene)?,
+        Step::ProcessWrite(name) => {
+            let VictimAddress { pid, address, length: _ } = *victim(name, scene)?;
+            Attempt::ProcessWrite { pid, address }
+        }
+        Step::PidfdGetfd(name) => Attempt::PidfdGetfd { pid: victim(name, scene)?.pid },
+        Step::RingRead(p) => Attempt::RingRead { path: path(p) },
+        Step::RingConnect(name) => {
+            Attempt::RingConnect { to: listener(name, scene)?, text: scene.token.to_owned() }
+        }
+        Step::HandleRead(p) => Attempt::HandleRead { path: path(p) },
+        Step::TreeRead(t) => {
+            Attempt::TreeRead { tree: path(&t.tree), file: t.file.clone().into() }
+        }
+        Step::ReadAt(r) => {
+            Attempt::ReadAt { fd: r.fd, path: r.path.clone().map(Into::into) }
+        }
         Step::Syscall(call) => syscall(call)?,
         Step::Ioctl(i) => ioctl(i)?,
         Step::Unshare(namespaces) => Attempt::Unshare { namespaces: namespaces.clone() },
@@ -128,7 +148,12 @@ fn connect(name: &str, scene: &Scene<'_>) -> Result<Attempt, String> {
 
 fn send(step: &SendStep, scene: &Scene<'_>) -> Result<Attempt, String> {
     let text = step.text.clone().unwrap_or_else(|| scene.token.to_owned());
-    Ok(Attempt::Send { to: listener(&step.to, scene)?, text })
+    Ok(Attempt::Send { to: listener(&step.to, scene)?, text, by: step.by })
+}
+
+fn receive(step: &ReceiveStep, scene: &Scene<'_>) -> Result<Attempt, String> {
+    let (from, to) = (listener(&step.from, scene)?, listener(&step.to, scene)?);
+    Ok(Attempt::Receive { from, to, text: scene.token.to_owned() })
 }
 
 fn process_read(name: &str, scene: &Scene<'_>) -> Result<Attempt, String> {

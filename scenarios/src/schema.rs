@@ -48,6 +48,10 @@ pub(crate) fn abi(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": names::ABIS })
 }
 
+pub(crate) fn send_call(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": names::SEND_CALLS })
+}
+
 pub(crate) fn socket_type(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": names::SOCKET_TYPES })
 }

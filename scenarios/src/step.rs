@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sandproof_probes::{Abi, NodeKind, OpenFlag};
+use sandproof_probes::{Abi, NodeKind, OpenFlag, SendCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +63,12 @@ pub enum Step {
     Shell(String),
     /// Connects to a listener by name and sends the arm's token.
     Connect(String),
+    /// Connects to a TCP listener by Multipath TCP and sends the arm's token.
+    ConnectMptcp(String),
     /// Sends without connecting.
     Send(SendStep),
+    /// Takes a socket that a listener with `hands` gives away, and sends the arm's token with it.
+    Receive(ReceiveStep),
     /// Binds a socket.
     Bind(BindStep),
     /// Signals a victim.
@@ -73,6 +77,20 @@ pub enum Step {
     Ptrace(String),
     /// Reads a victim's environment and memory.
     ProcessRead(String),
+    /// Writes into the memory of a victim that holds a secret.
+    ProcessWrite(String),
+    /// Takes an open descriptor of a victim (pidfd_getfd) and writes to it.
+    PidfdGetfd(String),
+    /// Opens through an io_uring, then reads.
+    RingRead(PathArg),
+    /// Connects to a listener through an io_uring and sends the arm's token.
+    RingConnect(String),
+    /// Opens by file handle instead of by name, then reads.
+    HandleRead(PathArg),
+    /// Clones a mount without those on top of it (open_tree), and reads a file there.
+    TreeRead(TreeReadStep),
+    /// Reads an inherited descriptor, or a file below it.
+    ReadAt(ReadAtStep),
     /// One raw system call.
     Syscall(SyscallStep),
     /// One ioctl on an open descriptor.
@@ -119,11 +137,20 @@ impl Step {
             | Step::Exec(_)
             | Step::Shell(_)
             | Step::Connect(_)
+            | Step::ConnectMptcp(_)
             | Step::Send(_)
+            | Step::Receive(_)
             | Step::Bind(_)
             | Step::Signal(_)
             | Step::Ptrace(_)
             | Step::ProcessRead(_)
+            | Step::ProcessWrite(_)
+            | Step::PidfdGetfd(_)
+            | Step::RingRead(_)
+            | Step::RingConnect(_)
+            | Step::HandleRead(_)
+            | Step::TreeRead(_)
+            | Step::ReadAt(_)
             | Step::Syscall(_)
             | Step::Ioctl(_)
             | Step::Unshare(_)
@@ -324,6 +351,41 @@ pub struct SendStep {
     /// What; the arm's token when absent.
     #[serde(default)]
     pub text: Option<String>,
+    /// sendto sendmsg sendmmsg.
+    #[serde(default)]
+    #[schemars(schema_with = "crate::schema::send_call")]
+    pub by: SendCall,
+}
+
+/// See [`Step::Receive`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiveStep {
+    /// The listener that hands a socket over.
+    pub from: String,
+    /// The listener that is called with it.
+    pub to: String,
+}
+
+/// See [`Step::TreeRead`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TreeReadStep {
+    /// The folder whose mount is cloned.
+    pub tree: PathArg,
+    /// What is read, below that folder.
+    pub file: String,
+}
+
+/// See [`Step::ReadAt`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadAtStep {
+    /// A descriptor of `open-file`.
+    pub fd: i32,
+    /// A file below it, when it is a folder.
+    #[serde(default)]
+    pub path: Option<String>,
 }
 
 /// See [`Step::Bind`].

@@ -58,6 +58,7 @@ pub(super) fn check(host: &Host, capability: Capability) -> Result<(), Lack> {
         Capability::Ia32 => when(abilities.ia32, ia32),
         Capability::X32 => when(abilities.x32, x32),
         Capability::IoUring => when(abilities.io_uring, io_uring),
+        Capability::Mptcp => when(abilities.mptcp, mptcp),
         Capability::Tty => when(abilities.tty, tty),
         Capability::LegacyTiocsti => when(pushes_into_terminal(host), legacy_tiocsti),
         Capability::Root => {
@@ -165,6 +166,13 @@ fn io_uring(host: &Host) -> Lack {
     Lack::new("io_uring cannot be set up", mend)
 }
 
+fn mptcp(_: &Host) -> Lack {
+    Lack::new(
+        "Multipath TCP sockets cannot be made",
+        "boot a kernel with CONFIG_MPTCP=y, and `sysctl net.mptcp.enabled=1`",
+    )
+}
+
 fn tty(_: &Host) -> Lack {
     Lack::new(
         "a new terminal cannot be made the controlling one",
@@ -230,6 +238,7 @@ mod tests {
             ia32: true,
             x32: true,
             io_uring: true,
+            mptcp: true,
             userns: true,
             seccomp: true,
             tty: true,

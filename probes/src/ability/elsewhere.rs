@@ -18,6 +18,12 @@ pub fn io_uring() -> bool {
     false
 }
 
+/// No Multipath TCP by socket.
+#[must_use]
+pub fn mptcp() -> bool {
+    false
+}
+
 /// No namespaces.
 pub fn userns() -> Result<(), i32> {
     Err(libc::ENOSYS)

@@ -32,6 +32,14 @@ pub fn io_uring() -> bool {
     }) == Some(0)
 }
 
+/// Multipath TCP sockets can be made.
+#[must_use]
+pub fn mptcp() -> bool {
+    let (family, kind) = (i64::from(libc::AF_INET), i64::from(libc::SOCK_STREAM));
+    let arguments = [family, kind, i64::from(libc::IPPROTO_MPTCP), 0, 0, 0];
+    in_child(|| status(sys::syscall(Abi::Native, libc::SYS_socket, arguments))) == Some(0)
+}
+
 /// A sandbox can make its own user and mount namespaces: leave, map itself, detach the mounts.
 /// The error is the errno of what failed.
 pub fn userns() -> Result<(), i32> {

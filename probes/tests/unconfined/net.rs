@@ -29,7 +29,7 @@ fn connect(to: &Endpoint) -> Attempt {
 }
 
 fn send(to: &Endpoint) -> Attempt {
-    Attempt::Send { to: to.clone(), text: "token".into() }
+    Attempt::Send { to: to.clone(), text: "token".into(), by: SendCall::Sendto }
 }
 
 fn tcp() -> (TcpListener, Endpoint) {

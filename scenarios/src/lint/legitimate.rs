@@ -87,6 +87,7 @@ fn needs(step: &Step) -> Vec<Needed<'_>> {
     let (read, write) = (Access::Read, Access::Write);
     let found: Vec<Option<Needed<'_>>> = match step {
         Step::Read(path) => vec![of(path, read, &["read"])],
+        Step::RingRead(path) => vec![of(path, read, &["ring-read"])],
         Step::List(path) => vec![of(path, read, &["list"])],
         Step::Open(open) => {
             vec![access(&open.flags).and_then(|a| of(&open.path, a, &["open", "path"]))]
@@ -113,11 +114,19 @@ fn needs(step: &Step) -> Vec<Needed<'_>> {
         | Step::Exec(_)
         | Step::Shell(_)
         | Step::Connect(_)
+        | Step::ConnectMptcp(_)
         | Step::Send(_)
+        | Step::Receive(_)
         | Step::Bind(_)
         | Step::Signal(_)
         | Step::Ptrace(_)
         | Step::ProcessRead(_)
+        | Step::ProcessWrite(_)
+        | Step::PidfdGetfd(_)
+        | Step::RingConnect(_)
+        | Step::HandleRead(_)
+        | Step::TreeRead(_)
+        | Step::ReadAt(_)
         | Step::Syscall(_)
         | Step::Ioctl(_)
         | Step::Unshare(_)

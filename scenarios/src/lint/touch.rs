@@ -87,7 +87,10 @@ fn args(step: &Step) -> Vec<&PathArg> {
         | Step::Rmdir(path)
         | Step::Mkdir(path)
         | Step::Create(path)
-        | Step::Readlink(path) => vec![path],
+        | Step::Readlink(path)
+        | Step::RingRead(path)
+        | Step::HandleRead(path) => vec![path],
+        Step::TreeRead(step) => vec![&step.tree],
         Step::Write(written) | Step::Append(written) => vec![&written.path],
         Step::Truncate(cut) => vec![&cut.path],
         Step::Open(open) => vec![&open.path],
@@ -103,11 +106,17 @@ fn args(step: &Step) -> Vec<&PathArg> {
         Step::Exec(_)
         | Step::Shell(_)
         | Step::Connect(_)
+        | Step::ConnectMptcp(_)
         | Step::Send(_)
+        | Step::Receive(_)
         | Step::Bind(_)
         | Step::Signal(_)
         | Step::Ptrace(_)
         | Step::ProcessRead(_)
+        | Step::ProcessWrite(_)
+        | Step::PidfdGetfd(_)
+        | Step::RingConnect(_)
+        | Step::ReadAt(_)
         | Step::Syscall(_)
         | Step::Ioctl(_)
         | Step::Unshare(_)

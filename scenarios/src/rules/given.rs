@@ -9,6 +9,7 @@ use crate::fixture::{ListenerFixture, ListenerKind, OpenFileFixture, TreeFixture
 use crate::names::{is_kebab, is_variable};
 use crate::yaml::Seg;
 use crate::{Fixture, RoomPath};
+use sandproof_probes::SocketType;
 
 /// What steps may name.
 #[derive(Debug, Default)]
@@ -16,6 +17,7 @@ pub(super) struct World {
     pub(super) listeners: BTreeSet<String>,
     pub(super) victims: BTreeSet<String>,
     pub(super) descriptors: BTreeSet<i32>,
+    pub(super) givers: BTreeSet<String>,
     pub(super) terminal: bool,
 }
 
@@ -42,6 +44,13 @@ fn world(given: &[Fixture]) -> World {
             "victim" => drop(world.victims.insert(name)),
             "descriptor" => world.descriptors.extend(name.parse::<i32>()),
             _ => {}
+        }
+    }
+    for fixture in given {
+        if let Fixture::Listener(listener) = fixture
+            && listener.hands.is_some()
+        {
+            world.givers.insert(listener.name().to_owned());
         }
     }
     world.terminal = given.contains(&Fixture::Terminal(true));
@@ -146,6 +155,11 @@ fn check_listener(listener: &ListenerFixture, base: &[Seg], check: &mut Check<'_
                 format!("`{key}` means nothing for a listener of kind {kind}"),
             );
         }
+    }
+    let stream = (ListenerKind::Unix, SocketType::Stream);
+    if listener.hands.is_some() && (listener.kind, listener.kind_of_socket) != stream {
+        let message = "only a stream listener of kind unix can hand a socket over";
+        check.wrong(&with(base, "hands"), "hands", message);
     }
 }
 

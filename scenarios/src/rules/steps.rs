@@ -6,7 +6,7 @@ use crate::complaint::short;
 use crate::file::{RouteSpec, ScenarioFile};
 use crate::fixture::ListenerKind;
 use crate::names::{self, MOUNT_FLAGS, NAMESPACES, is_kebab};
-use crate::step::{BindStep, IoctlStep, MountStep, OpenStep, SyscallStep, XattrStep};
+use crate::step::{BindStep, IoctlStep, MountStep, OpenStep, ReadAtStep, ReceiveStep, SyscallStep, XattrStep};
 use crate::yaml::Seg;
 use crate::{Room, RoomPath, Step};
 use sandproof_probes::OpenFlag;
@@ -90,6 +90,9 @@ impl At<'_, '_> {
                 }
             }
             Step::Connect(name) => self.listener(name, &["connect"]),
+            Step::ConnectMptcp(name) => self.listener(name, &["connect-mptcp"]),
+            Step::RingConnect(name) => self.listener(name, &["ring-connect"]),
+            Step::Receive(receive) => self.receive(receive),
             Step::Send(send) => self.listener(&send.to, &["send", "to"]),
             Step::Bind(bind) => self.bind(bind),
             Step::Signal(signal) => {
@@ -98,6 +101,10 @@ impl At<'_, '_> {
             }
             Step::Ptrace(name) => self.victim(name, &["ptrace"]),
             Step::ProcessRead(name) => self.victim(name, &["process-read"]),
+            Step::ProcessWrite(name) => self.victim(name, &["process-write"]),
+            Step::PidfdGetfd(name) => self.victim(name, &["pidfd-getfd"]),
+            Step::TreeRead(step) => self.below(&step.file, &["tree-read", "file"]),
+            Step::ReadAt(step) => self.read_at(step),
             Step::Syscall(call) => self.syscall(call),
             Step::Ioctl(ioctl) => self.ioctl(ioctl),
             Step::Unshare(list) => self.unshare(list),
@@ -118,6 +125,8 @@ impl At<'_, '_> {
             | Step::Mkdir(_)
             | Step::Create(_)
             | Step::Readlink(_)
+            | Step::RingRead(_)
+            | Step::HandleRead(_)
             | Step::Write(_)
             | Step::Append(_)
             | Step::Truncate(_)
@@ -220,6 +229,36 @@ impl At<'_, '_> {
         };
         let place = self.place(keys);
         self.check.unknown(&place, name, message, known.iter().map(String::as_str));
+    }
+
+    /// Both are listeners, and the first one hands something over.
+    fn receive(&mut self, receive: &ReceiveStep) {
+        self.listener(&receive.from, &["receive", "from"]);
+        self.listener(&receive.to, &["receive", "to"]);
+        let known = self.world.listeners.contains(&receive.from);
+        if known && !self.world.givers.contains(&receive.from) {
+            let message = "that listener hands nothing over; give it `hands`";
+            self.wrong(&["receive", "from"], &receive.from, message);
+        }
+    }
+
+    /// A path below a folder stays there.
+    fn below(&mut self, path: &str, keys: &[&str]) {
+        if path.is_empty() || path.split('/').any(|part| part.is_empty() || part == "..") {
+            let message = format!("`{}` must lie below the folder: no `..`, no `/` first", short(path));
+            self.wrong(keys, path, message);
+        }
+    }
+
+    fn read_at(&mut self, step: &ReadAtStep) {
+        if !self.world.descriptors.contains(&step.fd) && !self.check.tainted(&place!["given"]) {
+            let fd = step.fd.to_string();
+            let message = format!("descriptor `{fd}` is none of `open-file`");
+            self.wrong(&["read-at", "fd"], &fd, message);
+        }
+        if let Some(path) = &step.path {
+            self.below(path, &["read-at", "path"]);
+        }
     }
 
     fn victim(&mut self, name: &str, keys: &[&str]) {
