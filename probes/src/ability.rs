@@ -57,7 +57,9 @@ pub use linux::{ia32, io_uring, landlock_abi, landlock_errata, mptcp, seccomp, t
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{ia32, io_uring, landlock_abi, landlock_errata, mptcp, seccomp, tty, userns, x32};
+pub use elsewhere::{
+    ia32, io_uring, landlock_abi, landlock_errata, mptcp, seccomp, tty, userns, x32,
+};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

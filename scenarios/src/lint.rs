@@ -11,6 +11,7 @@ use crate::{Expectation, Scenario};
 mod attack;
 pub mod grants;
 mod legitimate;
+mod names;
 mod touch;
 mod world;
 
@@ -45,6 +46,7 @@ impl Finding {
 #[must_use]
 pub fn lint(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = legitimate::check(scenario);
+    findings.extend(names::check(scenario));
     match scenario.expect {
         Expectation::Works => {}
         Expectation::Then => {

@@ -8,8 +8,8 @@ use sandproof_probes::{Attempt, Endpoint};
 
 use crate::fixture::{Family, ListenerKind};
 use crate::step::{
-    BindStep, IoctlStep, MountStep, OpenStep, ReceiveStep, SendStep, SignalStep, SyscallStep, UtimeStep,
-    Written, XattrStep,
+    BindStep, IoctlStep, MountStep, OpenStep, ReceiveStep, SendStep, SignalStep, SyscallStep,
+    UtimeStep, Written, XattrStep,
 };
 use crate::{PathArg, Room, RoomPath, Rooms, Step, names};
 
@@ -94,12 +94,8 @@ pub fn attempt(step: &Step, scene: &Scene<'_>) -> Result<Attempt, String> {
             Attempt::RingConnect { to: listener(name, scene)?, text: scene.token.to_owned() }
         }
         Step::HandleRead(p) => Attempt::HandleRead { path: path(p) },
-        Step::TreeRead(t) => {
-            Attempt::TreeRead { tree: path(&t.tree), file: t.file.clone().into() }
-        }
-        Step::ReadAt(r) => {
-            Attempt::ReadAt { fd: r.fd, path: r.path.clone().map(Into::into) }
-        }
+        Step::TreeRead(t) => Attempt::TreeRead { tree: path(&t.tree), file: t.file.clone().into() },
+        Step::ReadAt(r) => Attempt::ReadAt { fd: r.fd, path: r.path.clone().map(Into::into) },
         Step::Syscall(call) => syscall(call)?,
         Step::Ioctl(i) => ioctl(i)?,
         Step::Unshare(namespaces) => Attempt::Unshare { namespaces: namespaces.clone() },

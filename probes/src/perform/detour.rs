@@ -45,7 +45,8 @@ pub(super) fn handle(path: &Path, seen: &mut Digest) -> Tried<()> {
         handle.id[4..8].fill(0);
     }
     let folder = path.parent().unwrap_or(path);
-    let mount = rustix::fs::openat(rustix::fs::CWD, folder, FLAGS, Mode::empty()).named("openat")?;
+    let mount =
+        rustix::fs::openat(rustix::fs::CWD, folder, FLAGS, Mode::empty()).named("openat")?;
     drain(&sys::handle::open(mount.as_fd(), &mut handle).named("open_by_handle_at")?, seen)
 }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rustix::net::sockopt::{Timeout, set_socket_reuseaddr, set_socket_timeout};
 use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix, SocketType as Kind,
+    AddressFamily, SendAncillaryBuffer, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix,
+    SocketType as Kind,
 };
 
 use super::digest::Digest;
@@ -52,7 +53,8 @@ pub(super) fn connect_mptcp(to: &Endpoint, text: &str, seen: &mut Digest) -> Tri
         return Err(unavailable("only TCP has a multipath variant"));
     };
     let protocol = mptcp()?;
-    let socket = rustix::net::socket(inet(address), Kind::STREAM, Some(protocol)).named("socket")?;
+    let socket =
+        rustix::net::socket(inet(address), Kind::STREAM, Some(protocol)).named("socket")?;
     connect_by(&prepared(socket)?, to, text, seen)
 }
 

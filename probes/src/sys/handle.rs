@@ -44,12 +44,8 @@ pub fn open(mount: BorrowedFd<'_>, handle: &mut Handle) -> io::Result<OwnedFd> {
     // SAFETY: the kernel only reads the handle, of which `bytes` says how much counts; what it
     // answers is a new descriptor.
     unsafe {
-        let number = libc::syscall(
-            libc::SYS_open_by_handle_at,
-            mount.as_raw_fd(),
-            &raw mut *handle,
-            flags,
-        );
+        let number =
+            libc::syscall(libc::SYS_open_by_handle_at, mount.as_raw_fd(), &raw mut *handle, flags);
         match number {
             -1 => Err(io::Error::last_os_error()),
             number => Ok(OwnedFd::from_raw_fd(number as i32)),

@@ -45,8 +45,7 @@ impl Ring {
 
     /// Connects it.
     pub fn connect(&mut self, socket: &OwnedFd, to: &SocketAddrAny) -> io::Result<()> {
-        let entry =
-            opcode::Connect::new(Fd(socket.as_raw_fd()), to.as_ptr().cast(), to.addr_len());
+        let entry = opcode::Connect::new(Fd(socket.as_raw_fd()), to.as_ptr().cast(), to.addr_len());
         // SAFETY: `to` holds as many bytes as it says and outlives the call.
         unsafe { self.perform(&entry.build()) }.map(drop)
     }

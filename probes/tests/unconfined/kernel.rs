@@ -1,11 +1,12 @@
 //! Raw system calls, ioctls, namespaces and mounts, and what the host says it can do.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
 use sandproof_probes::ability::Abilities;
 use sandproof_probes::syscalls::number;
-use sandproof_probes::{Abi, Attempt, Observation, Outcome};
+use sandproof_probes::{Abi, Attempt, Endpoint, Observation, Outcome};
 use tempfile::tempdir;
 
 use crate::client::{ABILITY, Probe, done, failed, once, printed, root, route, shell, unavailable};
@@ -15,6 +16,10 @@ crate::tests![
     foreign_tables_agree_with_the_abilities,
     a_fork_by_number_answers_once,
     ioctls,
+    rings_open_and_connect,
+    handles_name_files,
+    a_cloned_mount_shows_its_files,
+    descriptors_are_read_by_number,
     leaves_namespaces,
     mounts_stay_inside,
     abilities_agree_with_attempts,
@@ -29,6 +34,73 @@ fn abilities() -> Abilities {
     let output =
         Command::new(std::env::current_exe().unwrap()).arg(ABILITY).output().unwrap().stdout;
     serde_json::from_slice(&output).unwrap()
+}
+
+fn rings_open_and_connect() {
+    let room = tempdir().unwrap();
+    let path = room.path().join("file");
+    std::fs::write(&path, "content").unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = Endpoint::Tcp { address: listener.local_addr().unwrap() };
+    let read = once(Attempt::RingRead { path: path.clone() });
+    let connected = once(Attempt::RingConnect { to, text: "token".into() });
+    if !abilities().io_uring {
+        assert!(!read.done() && !connected.done());
+        return;
+    }
+    printed(&read, "content");
+    std::fs::remove_file(&path).unwrap();
+    failed(&once(Attempt::RingRead { path }), "IORING_OP_OPENAT", libc::ENOENT);
+    done(&connected);
+    let mut heard = String::new();
+    listener.accept().unwrap().0.read_to_string(&mut heard).unwrap();
+    assert_eq!(heard, "token");
+}
+
+fn handles_name_files() {
+    let room = tempdir().unwrap();
+    let path = room.path().join("file");
+    std::fs::write(&path, "content").unwrap();
+    let seen = once(Attempt::HandleRead { path: path.clone() });
+    if root() {
+        printed(&seen, "content");
+    } else {
+        failed(&seen, "open_by_handle_at", libc::EPERM);
+    }
+    std::fs::remove_file(&path).unwrap();
+    failed(&once(Attempt::HandleRead { path }), "name_to_handle_at", libc::ENOENT);
+}
+
+fn a_cloned_mount_shows_its_files() {
+    let room = tempdir().unwrap();
+    std::fs::write(room.path().join("file"), "content").unwrap();
+    let namespaces = vec!["user".to_owned(), "mount".to_owned()];
+    let tree = Attempt::TreeRead { tree: room.path().into(), file: "file".into() };
+    let seen = route([Attempt::Unshare { namespaces }, tree]);
+    if seen[0].done() {
+        printed(&seen[1], "content");
+    } else {
+        assert!(!abilities().userns);
+    }
+}
+
+fn descriptors_are_read_by_number() {
+    let room = tempdir().unwrap();
+    std::fs::write(room.path().join("file"), "content").unwrap();
+    let folder = std::fs::File::open(room.path()).unwrap();
+    let mut command = crate::client::probe();
+    sandproof_probes::sys::before_exec(&mut command, move || {
+        use std::os::fd::AsFd;
+        sandproof_probes::sys::place(folder.as_fd(), 50)
+    });
+    let mut probe = Probe::spawn(&mut command);
+    probe.hello();
+    probe.begin();
+    printed(&probe.attempt(Attempt::ReadAt { fd: 50, path: Some("file".into()) }), "content");
+    failed(&probe.attempt(Attempt::ReadAt { fd: 50, path: None }), "read", libc::EISDIR);
+    failed(&probe.attempt(Attempt::ReadAt { fd: 51, path: None }), "fcntl", libc::EBADF);
+    probe.end();
+    probe.bye();
 }
 
 fn native_calls_answer_their_value() {

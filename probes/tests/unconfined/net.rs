@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::thread::{JoinHandle, spawn};
 
-use sandproof_probes::{Attempt, Endpoint, SocketType};
+use sandproof_probes::{Attempt, Endpoint, SendCall, SocketType};
 use tempfile::tempdir;
 
 use crate::client::{done, failed, once, printed, unavailable};
@@ -17,6 +17,9 @@ crate::tests![
     a_refused_connection,
     a_silent_listener_does_not_hang,
     udp_delivers,
+    every_call_that_sends_delivers,
+    mptcp_is_another_protocol,
+    a_socket_is_handed_over,
     unix_streams_and_datagrams_deliver,
     fast_open_delivers,
     binds,
@@ -96,6 +99,64 @@ fn udp_delivers() {
         let count = socket.recv(&mut buffer).unwrap();
         assert_eq!(&buffer[..count], b"token");
     }
+}
+
+fn every_call_that_sends_delivers() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = Endpoint::Udp { address: socket.local_addr().unwrap() };
+    for by in [SendCall::Sendmsg, SendCall::Sendmmsg] {
+        let seen = once(Attempt::Send { to: to.clone(), text: "token".into(), by });
+        if by == SendCall::Sendmmsg && !cfg!(target_os = "linux") {
+            unavailable(&seen);
+            continue;
+        }
+        done(&seen);
+        let mut buffer = [0; 64];
+        let count = socket.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..count], b"token", "{by:?}");
+    }
+}
+
+fn mptcp_is_another_protocol() {
+    let (listener, to) = tcp();
+    let attempt = |to| once(Attempt::ConnectMptcp { to, text: "token".into() });
+    let there = std::fs::read_to_string("/proc/sys/net/mptcp/enabled").unwrap_or_default();
+    if there.trim() != "1" {
+        assert!(!attempt(to).done());
+        return;
+    }
+    let heard = hear(move || listener.accept().unwrap().0);
+    printed(&attempt(to), "heard");
+    assert_eq!(heard.join().unwrap(), "token");
+    unavailable(&attempt(Endpoint::Udp { address: "127.0.0.1:9".parse().unwrap() }));
+}
+
+fn a_socket_is_handed_over() {
+    let room = tempdir().unwrap();
+    let path = room.path().join("door");
+    let door = UnixListener::bind(&path).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let from = Endpoint::Unix { path, kind: SocketType::Stream };
+    let to = Endpoint::Udp { address: socket.local_addr().unwrap() };
+    let attempt = Attempt::Receive { from, to, text: "token".into() };
+    let handed = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let own = handed.local_addr().unwrap();
+    let giver = spawn(move || give(&door.accept().unwrap().0, &handed));
+    done(&once(attempt));
+    giver.join().unwrap();
+    let mut buffer = [0; 64];
+    let (count, caller) = socket.recv_from(&mut buffer).unwrap();
+    assert_eq!((&buffer[..count], caller), (&b"token"[..], own), "that very socket sent it");
+}
+
+/// Sends a descriptor over a stream.
+fn give(to: &std::os::unix::net::UnixStream, socket: &UdpSocket) {
+    use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+    use std::os::fd::AsRawFd;
+    let descriptors = [socket.as_raw_fd()];
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    let bytes = [std::io::IoSlice::new(b"x")];
+    sendmsg::<()>(to.as_raw_fd(), &bytes, &rights, MsgFlags::empty(), None).unwrap();
 }
 
 fn unix_streams_and_datagrams_deliver() {

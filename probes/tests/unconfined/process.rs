@@ -7,7 +7,38 @@ use sandproof_probes::{Attempt, Outcome};
 
 use crate::client::{WORD, WORD_SHA, done, failed, once, root, unavailable};
 
-crate::tests![signals, groups_are_never_signalled, traces, reads_environment_and_memory];
+crate::tests![
+    signals,
+    groups_are_never_signalled,
+    traces,
+    reads_environment_and_memory,
+    takes_what_is_open
+];
+
+/// The line that comes out of another process's output is not its own.
+fn takes_what_is_open() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+    let mut victim = Victim(child);
+    let seen = once(Attempt::PidfdGetfd { pid: victim.pid() });
+    let written = once(Attempt::ProcessWrite { pid: victim.pid(), address: 8 });
+    unavailable(&once(Attempt::ProcessWrite { pid: victim.pid(), address: 0 }));
+    if !cfg!(target_os = "linux") {
+        unavailable(&seen);
+        return;
+    }
+    if tracing_is_free() {
+        done(&seen);
+        let mut line = String::new();
+        BufReader::new(victim.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "taken\n");
+        failed(&written, "process_vm_writev", libc::EFAULT);
+    } else {
+        failed(&seen, "pidfd_getfd", libc::EPERM);
+        failed(&written, "process_vm_writev", libc::EPERM);
+    }
+}
 
 /// A process outside, of the same user, with a marker in its environment.
 struct Victim(Child);

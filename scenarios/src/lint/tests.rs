@@ -229,3 +229,32 @@ fn length_is_a_warning_that_does_not_refuse() {
     assert_eq!(checked.complaints[0].level, Level::Warning);
     assert!(checked.complaints[0].to_string().contains("warning: the file has"));
 }
+
+#[rstest]
+#[case::mktemp("f=$(mktemp) && echo x > $f", "mktemp")]
+#[case::pid("echo x > out.$$", "out.$$")]
+#[case::quoted("echo x > \\\"$TMPDIR/a$RANDOM\\\"", "$TMPDIR/a$RANDOM")]
+fn random_names_are_warned_of(#[case] script: &str, #[case] word: &str) {
+    let said = said(&file(
+        "{ profiles: [workspace] }",
+        "[]",
+        &format!("[{{ shell: \"{script}\" }}]"),
+        "works: true",
+    ));
+    let [(Level::Warning, message)] = said.as_slice() else { panic!("{said:?}") };
+    assert!(message.contains(&format!("`{word}`")), "{message}");
+}
+
+#[rstest]
+#[case::removed("f=$(mktemp) && cat $f; rm $f")]
+#[case::no_name("kill -TERM $$; echo $?")]
+#[case::fixed("echo x > out.txt")]
+fn fixed_names_are_let_be(#[case] script: &str) {
+    let said = said(&file(
+        "{ profiles: [workspace] }",
+        "[]",
+        &format!("[{{ shell: \"{script}\" }}]"),
+        "works: true",
+    ));
+    assert_eq!(said, []);
+}

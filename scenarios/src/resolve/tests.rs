@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rstest::rstest;
-use sandproof_probes::{Abi, NodeKind, OpenFlag, SocketType};
+use sandproof_probes::{Abi, NodeKind, OpenFlag, SendCall, SocketType};
 
 use super::*;
 use crate::step::HostAct;
@@ -35,6 +35,11 @@ fn step(yaml: &str) -> Step {
 
 fn resolved(yaml: &str) -> Result<Attempt, String> {
     with_scene(|scene| attempt(&step(yaml), scene))
+}
+
+/// The unnamed listener of the scene.
+fn tcp() -> Endpoint {
+    Endpoint::Tcp { address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7) }
 }
 
 fn p(path: &str) -> PathBuf {
@@ -101,8 +106,32 @@ fn files(#[case] yaml: &str, #[case] expected: Attempt) {
     Attempt::Send {
         to: Endpoint::Abstract { name: "x".into(), kind: SocketType::Datagram },
         text: "token".into(),
+        by: SendCall::Sendto,
     }
 )]
+#[case(
+    "connect-mptcp: default",
+    Attempt::ConnectMptcp { to: tcp(), text: "token".into() }
+)]
+#[case("ring-connect: default", Attempt::RingConnect { to: tcp(), text: "token".into() })]
+#[case(
+    "receive: { from: bus, to: default }",
+    Attempt::Receive {
+        from: Endpoint::Abstract { name: "x".into(), kind: SocketType::Datagram },
+        to: tcp(),
+        text: "token".into(),
+    }
+)]
+#[case("process-write: victim", Attempt::ProcessWrite { pid: 42, address: 0x1000 })]
+#[case("pidfd-getfd: victim", Attempt::PidfdGetfd { pid: 42 })]
+#[case("ring-read: work/x", Attempt::RingRead { path: p("/a/work/x") })]
+#[case("handle-read: work/x", Attempt::HandleRead { path: p("/a/work/x") })]
+#[case(
+    "tree-read: { tree: work, file: x/y }",
+    Attempt::TreeRead { tree: p("/a/work"), file: p("x/y") }
+)]
+#[case("read-at: { fd: 9, path: x }", Attempt::ReadAt { fd: 9, path: Some(p("x")) })]
+#[case("read-at: { fd: 9 }", Attempt::ReadAt { fd: 9, path: None })]
 #[case(
     "bind: { kind: unix, path: work/s, type: datagram }",
     Attempt::Bind { at: Endpoint::Unix { path: p("/a/work/s"), kind: SocketType::Datagram } }

@@ -158,7 +158,7 @@ fn check_listener(listener: &ListenerFixture, base: &[Seg], check: &mut Check<'_
     }
     let stream = (ListenerKind::Unix, SocketType::Stream);
     if listener.hands.is_some() && (listener.kind, listener.kind_of_socket) != stream {
-        let message = "only a stream listener of kind unix can hand a socket over";
+        let message = "`hands` is for stream listeners of kind unix only";
         check.wrong(&with(base, "hands"), "hands", message);
     }
 }

@@ -6,7 +6,9 @@ use crate::complaint::short;
 use crate::file::{RouteSpec, ScenarioFile};
 use crate::fixture::ListenerKind;
 use crate::names::{self, MOUNT_FLAGS, NAMESPACES, is_kebab};
-use crate::step::{BindStep, IoctlStep, MountStep, OpenStep, ReadAtStep, ReceiveStep, SyscallStep, XattrStep};
+use crate::step::{
+    BindStep, IoctlStep, MountStep, OpenStep, ReadAtStep, ReceiveStep, SyscallStep, XattrStep,
+};
 use crate::yaml::Seg;
 use crate::{Room, RoomPath, Step};
 use sandproof_probes::OpenFlag;
@@ -237,7 +239,8 @@ impl At<'_, '_> {
         self.listener(&receive.to, &["receive", "to"]);
         let known = self.world.listeners.contains(&receive.from);
         if known && !self.world.givers.contains(&receive.from) {
-            let message = "that listener hands nothing over; give it `hands`";
+            let name = short(&receive.from);
+            let message = format!("listener `{name}` hands nothing over; give it `hands`");
             self.wrong(&["receive", "from"], &receive.from, message);
         }
     }
@@ -245,7 +248,8 @@ impl At<'_, '_> {
     /// A path below a folder stays there.
     fn below(&mut self, path: &str, keys: &[&str]) {
         if path.is_empty() || path.split('/').any(|part| part.is_empty() || part == "..") {
-            let message = format!("`{}` must lie below the folder: no `..`, no `/` first", short(path));
+            let message =
+                format!("`{}` must lie below the folder: no `..`, no `/` first", short(path));
             self.wrong(keys, path, message);
         }
     }
