@@ -91,10 +91,20 @@ pub fn asks(attempt: &Attempt) -> Result<Vec<Ask>, &'static str> {
         Attempt::Exec { .. } | Attempt::Shell { .. } => {
             return Err("what a program does cannot be foreseen");
         }
+        Attempt::Receive { .. } | Attempt::ReadAt { .. } => {
+            return Err("a descriptor that is open already asks nothing");
+        }
         Attempt::Signal { .. } | Attempt::Ptrace { .. } | Attempt::ProcessRead { .. } => {
             return Err("it is about processes, not about files");
         }
-        Attempt::Syscall { .. }
+        Attempt::ConnectMptcp { .. }
+        | Attempt::ProcessWrite { .. }
+        | Attempt::PidfdGetfd { .. }
+        | Attempt::RingRead { .. }
+        | Attempt::RingConnect { .. }
+        | Attempt::HandleRead { .. }
+        | Attempt::TreeRead { .. }
+        | Attempt::Syscall { .. }
         | Attempt::Ioctl { .. }
         | Attempt::Unshare { .. }
         | Attempt::Mount { .. }
