@@ -29,6 +29,43 @@ fn act(args: &[&str]) -> io::Result<()> {
             let flags = rustix::fs::RenameFlags::EXCHANGE;
             Ok(rustix::fs::renameat_with(rustix::fs::CWD, *a, rustix::fs::CWD, *b, flags)?)
         }
+        ["unshare"] => Ok(unshare(CloneFlags::CLONE_NEWUSER)?),
+        ["mount", path] => Ok(rustix::mount::mount(
+            "none",
+            *path,
+            "tmpfs",
+            rustix::mount::MountFlags::empty(),
+            None,
+        )?),
+        ["fsopen"] => {
+            Ok(rustix::mount::fsopen("tmpfs", rustix::mount::FsOpenFlags::empty()).map(drop)?)
+        }
+        ["thread-write", path] => {
+            let path = (*path).to_owned();
+            let write = std::thread::spawn(move || fs::write(path, "x"));
+            write.join().map_err(|_| io::Error::other("thread"))?
+        }
+        // What the driver says is not asked: only whether it is asked.
+        ["ioctl", path] => match nix::sys::termios::tcgetattr(fs::File::open(path)?) {
+            Err(nix::errno::Errno::ENOTTY) | Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        },
+        ["thread"] => std::thread::spawn(|| ()).join().map_err(|_| io::Error::other("thread")),
+        ["kill", pid] => {
+            let pid =
+                nix::unistd::Pid::from_raw(number(pid)?.try_into().map_err(io::Error::other)?);
+            Ok(nix::sys::signal::kill(pid, None)?)
+        }
+        ["sid"] => {
+            let sid = rustix::process::getsid(None)?;
+            writeln!(io::stdout(), "{}", sid.as_raw_nonzero())
+        }
+        _ => act_on_sockets(args),
+    }
+}
+
+fn act_on_sockets(args: &[&str]) -> io::Result<()> {
+    match args {
         ["socket", family, protocol] => {
             let protocol = std::num::NonZeroU32::new(number(protocol)?).map(Protocol::from_raw);
             open_socket(number(family)?, protocol)
@@ -56,26 +93,10 @@ fn act(args: &[&str]) -> io::Result<()> {
         }
         ["unix", path] => talk(path),
         ["connect", path] => UnixStream::connect(path).map(drop),
-        ["unshare"] => Ok(unshare(CloneFlags::CLONE_NEWUSER)?),
-        ["mount", path] => Ok(rustix::mount::mount(
-            "none",
-            *path,
-            "tmpfs",
-            rustix::mount::MountFlags::empty(),
-            None,
-        )?),
-        ["fsopen"] => {
-            Ok(rustix::mount::fsopen("tmpfs", rustix::mount::FsOpenFlags::empty()).map(drop)?)
-        }
-        ["thread"] => std::thread::spawn(|| ()).join().map_err(|_| io::Error::other("thread")),
-        ["kill", pid] => {
-            let pid =
-                nix::unistd::Pid::from_raw(number(pid)?.try_into().map_err(io::Error::other)?);
-            Ok(nix::sys::signal::kill(pid, None)?)
-        }
-        ["sid"] => {
-            let sid = rustix::process::getsid(None)?;
-            writeln!(io::stdout(), "{}", sid.as_raw_nonzero())
+        ["abstract", name] => {
+            use std::os::linux::net::SocketAddrExt;
+            let address = std::os::unix::net::SocketAddr::from_abstract_name(name)?;
+            UnixStream::connect_addr(&address).map(drop)
         }
         _ => Err(io::Error::other(format!("no act: {args:?}"))),
     }

@@ -15,7 +15,7 @@ pub(crate) fn all() -> Vec<Test> {
         test("grok_8_4_what_is_applied_is_noted", grok_8_4_what_is_applied_is_noted),
         test("grok_8_6_every_refusal_is_noted", grok_8_6_every_refusal_is_noted),
         test("grok_8_5_denied_sockets_are_noted", grok_8_5_denied_sockets_are_noted),
-        test("a_flood_of_denials_is_cut_short", a_flood_of_denials_is_cut_short),
+        test("grok_8_5_a_flood_of_denials_is_cut_short", grok_8_5_a_flood_of_denials_is_cut_short),
         test("denied_without_a_supervisor_too", denied_without_a_supervisor_too),
         test("grok_8_2_bypasses_are_noted", grok_8_2_bypasses_are_noted),
         test("off_makes_no_home", off_makes_no_home),
@@ -24,7 +24,7 @@ pub(crate) fn all() -> Vec<Test> {
             "grok_6_8_the_log_is_closed_to_the_command",
             grok_6_8_the_log_is_closed_to_the_command,
         ),
-        test("twenty_starts_lose_no_line", twenty_starts_lose_no_line),
+        test("grok_8_1_twenty_starts_lose_no_line", grok_8_1_twenty_starts_lose_no_line),
     ]
 }
 
@@ -106,7 +106,7 @@ fn grok_8_5_denied_sockets_are_noted(world: &World) -> Outcome {
     Ok(())
 }
 
-fn a_flood_of_denials_is_cut_short(world: &World) -> Outcome {
+fn grok_8_5_a_flood_of_denials_is_cut_short(world: &World) -> Outcome {
     let flood = "i=0; while [ $i -lt 3 ]; do $EXE act sockets 400; i=$((i+1)); done";
     world.allowed(&["--network", "blocked"], flood)?;
     let violations = violations(world)?;
@@ -193,7 +193,7 @@ fn grok_6_8_the_log_is_closed_to_the_command(world: &World) -> Outcome {
     Ok(())
 }
 
-fn twenty_starts_lose_no_line(world: &World) -> Outcome {
+fn grok_8_1_twenty_starts_lose_no_line(world: &World) -> Outcome {
     let start = || {
         let mut command = world.sandbox(&["--network", "blocked"]);
         command.args(["--", "sh", "-c", "$EXE act socket 2"]).stderr(Stdio::null()).spawn()

@@ -20,7 +20,7 @@ pub(crate) fn all() -> Vec<Test> {
             "grok_7_21_a_file_as_write_root_limits_all",
             grok_7_21_a_file_as_write_root_limits_all,
         ),
-        test("fail_open_is_loud_and_noted", fail_open_is_loud_and_noted),
+        test("grok_7_20_fail_open_is_loud_and_noted", grok_7_20_fail_open_is_loud_and_noted),
     ]
 }
 
@@ -108,7 +108,7 @@ fn grok_7_21_a_file_as_write_root_limits_all(world: &World) -> Outcome {
     ensure(!world.at("outside/new").exists(), "it ran without limits")
 }
 
-fn fail_open_is_loud_and_noted(world: &World) -> Outcome {
+fn grok_7_20_fail_open_is_loud_and_noted(world: &World) -> Outcome {
     for mechanism in ["landlock", "mounts", "seccomp"] {
         let ran = world.confined(&["--fail-open", "--without", mechanism], "echo RAN")?;
         ensure(ran.out == "RAN\n", &format!("{ran:?}"))?;

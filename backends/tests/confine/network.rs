@@ -11,7 +11,10 @@ pub(crate) fn all() -> Vec<Test> {
     vec![
         test("grok_4_19_sockets_are_blocked_by_family", grok_4_19_sockets_are_blocked_by_family),
         test("grok_4_19_unix_sockets_work", grok_4_19_unix_sockets_work),
-        test("grok_4_21_what_the_command_starts_is_blocked", grok_4_21_what_the_command_starts),
+        test(
+            "grok_4_21_what_the_command_starts_is_blocked",
+            grok_4_21_what_the_command_starts_is_blocked,
+        ),
         test("grok_4_22_blocked_without_landlock", grok_4_22_blocked_without_landlock),
         test("grok_4_22_blocked_without_seccomp", grok_4_22_blocked_without_seccomp),
         test("grok_4_23_the_profile_blocks_by_itself", grok_4_23_the_profile_blocks_by_itself),
@@ -44,7 +47,7 @@ fn grok_4_19_unix_sockets_work(world: &World) -> Outcome {
     Ok(())
 }
 
-fn grok_4_21_what_the_command_starts(world: &World) -> Outcome {
+fn grok_4_21_what_the_command_starts_is_blocked(world: &World) -> Outcome {
     world.denied(&BLOCKED, "sh -c 'sh -c \"$EXE act socket 2\"'")?;
     world.denied(&BLOCKED, "(setsid $EXE act socket 2)")
 }

@@ -141,7 +141,7 @@ fn what_is_no_plain_file_is_refused(#[case] put: fn(&Path)) {
 }
 
 #[test]
-fn a_full_log_goes_to_the_old_one_and_both_stay_where_they_are() {
+fn grok_8_1_a_full_log_goes_to_the_old_one_and_both_stay_where_they_are() {
     let (_dir, base) = place();
     let (path, old) = (base.join(LOG), base.join(OLD_LOG));
     fs::write(&old, "older\n").unwrap();
@@ -156,7 +156,7 @@ fn a_full_log_goes_to_the_old_one_and_both_stay_where_they_are() {
 }
 
 #[test]
-fn twenty_writers_lose_no_line() {
+fn grok_8_1_twenty_writers_lose_no_line() {
     let (_dir, base) = place();
     std::thread::scope(|scope| {
         for writer in 0..20 {

@@ -55,7 +55,7 @@ fn answer(network: Network, call: libc::c_long, args: &[u64]) -> u32 {
 const BOTH: [Network; 2] = [Network::Open, Network::Blocked];
 
 #[test]
-fn closed_calls_answer_eperm_and_others_are_allowed() {
+fn grok_4_18_closed_calls_answer_eperm() {
     for network in BOTH {
         for call in CLOSED {
             assert_eq!(answer(network, call, &[]), errno(EPERM), "{call}");
@@ -69,7 +69,7 @@ fn closed_calls_answer_eperm_and_others_are_allowed() {
 }
 
 #[test]
-fn foreign_calls_answer_eperm_even_when_the_native_number_is_allowed() {
+fn grok_4_18_foreign_calls_answer_eperm() {
     for network in BOTH {
         let program = Filter::build(network).unwrap().program;
         let read = u32::try_from(libc::SYS_read).unwrap();
@@ -88,7 +88,8 @@ fn foreign_calls_answer_eperm_even_when_the_native_number_is_allowed() {
 #[case(libc::CLONE_NEWUSER)]
 #[case(libc::CLONE_NEWPID)]
 #[case(libc::CLONE_NEWNET)]
-fn clone_makes_no_namespace(#[case] flag: i32) {
+#[case(libc::CLONE_NEWTIME)]
+fn grok_4_18_clone_makes_no_namespace(#[case] flag: i32) {
     let flag = u64::from(flag.cast_unsigned());
     let thread = u64::from((libc::CLONE_VM | libc::CLONE_THREAD).cast_unsigned());
     for network in BOTH {
@@ -125,7 +126,7 @@ fn nothing_types_into_a_terminal(#[case] request: u64, #[case] allowed: bool) {
 #[case(libc::AF_ALG, 0, false)]
 #[case(0, 0, false)]
 #[case(-1, 0, false)]
-fn sockets_are_local(#[case] family: i32, #[case] protocol: i32, #[case] allowed: bool) {
+fn grok_4_19_sockets_are_local(#[case] family: i32, #[case] protocol: i32, #[case] allowed: bool) {
     let junk = 0xffff_ffff_0000_0000;
     let low = |value: i32| u64::from(value.cast_unsigned());
     for call in [libc::SYS_socket, libc::SYS_socketpair] {
