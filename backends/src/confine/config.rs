@@ -67,7 +67,9 @@ impl Config {
         let home = &around.grok_home;
         let settings = settings::read(&home.join("config.toml"))?;
         let required = settings::read(&home.join("requirements.toml"))?;
-        let mut config = Self { settings, required, ..Self::default() };
+        let warnings = [&settings, &required].into_iter().flat_map(|file| file.warnings.clone());
+        let warnings = warnings.collect();
+        let mut config = Self { settings, required, warnings, ..Self::default() };
         config.refuse_empty_requirement()?;
         let global = home.join("sandbox.toml");
         if let Some(file) = profiles::read(&global, &around.cwd)? {

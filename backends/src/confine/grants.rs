@@ -92,8 +92,12 @@ pub fn of(profile: Profile, around: &Surroundings, folders: &dyn Folders) -> Gra
         Profile::WorkspaceWrite => (everything(), vec![around.workspace.clone()]),
     };
     let mut write = write;
-    if profile != Profile::Devbox {
-        write.extend(temp(around, folders));
+    match profile {
+        Profile::Workspace | Profile::ReadOnly | Profile::Strict => {
+            write.extend(temp(&TEMP, around, folders));
+        }
+        Profile::WorkspaceWrite => write.extend(temp(&TEMP[..1], around, folders)),
+        Profile::Devbox | Profile::Off => {}
     }
     let devices = DEVICES.iter().chain(DEVICES_MACOS.iter().filter(|_| cfg!(target_os = "macos")));
     let devices = devices.map(PathBuf::from).filter(|path| folders.exists(path)).collect();
@@ -106,8 +110,8 @@ fn with_grok_home(workspace: Option<&Path>, around: &Surroundings) -> Vec<PathBu
 }
 
 /// The temp set: fixed folders, and `$TMPDIR`.
-fn temp(around: &Surroundings, folders: &dyn Folders) -> Vec<PathBuf> {
-    let fixed = TEMP.iter().chain(TEMP_MACOS.iter().filter(|_| cfg!(target_os = "macos")));
+fn temp(usual: &[&str], around: &Surroundings, folders: &dyn Folders) -> Vec<PathBuf> {
+    let fixed = usual.iter().chain(TEMP_MACOS.iter().filter(|_| cfg!(target_os = "macos")));
     let fixed = fixed.map(PathBuf::from).filter(|path| folders.is_folder(path));
     fixed.chain(around.tmpdir.clone()).collect()
 }

@@ -150,11 +150,13 @@ impl Plan {
             list.sort();
             list.dedup();
         }
-        if self.profile == Profile::WorkspaceWrite {
+        // This profile knows no hooks, and writes the workspace with the profiles in it.
+        let metadata = self.profile == Profile::WorkspaceWrite;
+        if metadata {
             self.freeze.extend(metadata::of(&self.grants.write)?);
         }
-        if let Some(grok_home) = &self.grok_home {
-            self.state = state::of(grok_home, &around.workspace, &self.grants.write)?;
+        if self.grok_home.is_some() || metadata {
+            self.state = state::of(&around.grok_home, &around.workspace, &self.grants.write)?;
             self.mask.append(&mut self.state.logs);
         }
         self.leaves_something()

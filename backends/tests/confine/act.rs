@@ -50,6 +50,7 @@ fn act(args: &[&str]) -> io::Result<()> {
             Err(nix::errno::Errno::ENOTTY) | Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         },
+        ["tty"] => own_terminal(),
         ["thread"] => std::thread::spawn(|| ()).join().map_err(|_| io::Error::other("thread")),
         ["kill", pid] => {
             let pid =
@@ -100,6 +101,22 @@ fn act_on_sockets(args: &[&str]) -> io::Result<()> {
         }
         _ => Err(io::Error::other(format!("no act: {args:?}"))),
     }
+}
+
+/// Makes a terminal, becomes its process, and opens `/dev/tty`.
+fn own_terminal() -> io::Result<()> {
+    let both = nix::fcntl::OFlag::O_RDWR;
+    let control = nix::pty::posix_openpt(both | nix::fcntl::OFlag::O_NOCTTY)?;
+    nix::pty::grantpt(&control)?;
+    nix::pty::unlockpt(&control)?;
+    // The leader of a session already is what it should become.
+    let _ = nix::unistd::setsid();
+    let _terminal =
+        fs::OpenOptions::new().read(true).write(true).open(nix::pty::ptsname_r(&control)?)?;
+    // Without its other end the terminal would hang up on this process.
+    let opened = fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map(drop);
+    std::mem::forget(control);
+    opened
 }
 
 fn number(text: &str) -> io::Result<u32> {

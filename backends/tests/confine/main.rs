@@ -9,6 +9,8 @@ mod act;
 #[cfg(target_os = "linux")]
 mod check;
 #[cfg(target_os = "linux")]
+mod config;
+#[cfg(target_os = "linux")]
 mod events;
 #[cfg(target_os = "linux")]
 mod fail_closed;
@@ -24,6 +26,10 @@ mod life;
 mod mechanisms;
 #[cfg(target_os = "linux")]
 mod network;
+#[cfg(target_os = "linux")]
+mod profiles;
+#[cfg(target_os = "linux")]
+mod sessions;
 #[cfg(target_os = "linux")]
 mod world;
 
@@ -48,6 +54,7 @@ fn run() {
             trials.push(trial(&user, check::test("refuses_on_this_host", check::refuses), false));
         }
         let tests = [
+            config::all(),
             events::all(),
             fail_closed::all(),
             network::all(),
@@ -56,6 +63,8 @@ fn run() {
             kernel::all(),
             life::all(),
             mechanisms::all(),
+            profiles::all(),
+            sessions::all(),
         ];
         trials.extend(tests.concat().into_iter().map(|test| trial(&user, test, cannot)));
     }

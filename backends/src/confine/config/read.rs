@@ -45,9 +45,11 @@ pub(super) fn text(path: &Path) -> Result<Option<String>, Refusal> {
     })
 }
 
+/// One that has come since is no different: other starts hold the place of a missing file for as
+/// long as they run.
 fn absent(path: &Path, kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
-        && std::fs::symlink_metadata(path).is_err()
+        && !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
 }
 
 /// The file as `T`, with its text for further complaints.

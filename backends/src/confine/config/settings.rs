@@ -6,11 +6,15 @@ use std::path::Path;
 
 use sandproof_scenarios::policy::{EnvPolicy, Inherit};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use super::complain::Source;
+use super::complain::{Source, near};
 use super::read;
 use crate::confine::refusal::Refusal;
+
+/// The tables that are read.
+const TABLES: [&str; 2] = ["sandbox", "shell_environment_policy"];
 
 /// What one of the files says.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +23,8 @@ pub struct Settings {
     pub profile: Option<Named>,
     /// `[shell_environment_policy]`.
     pub environment: Option<EnvPolicy>,
+    /// Tables that may be meant to be one of the two.
+    pub warnings: Vec<String>,
 }
 
 /// A profile by name, and where it stands.
@@ -86,6 +92,7 @@ pub(super) fn read(path: &Path) -> Result<Settings, Refusal> {
     let Some((table, source)) = read::strictly::<FileTable>(path)? else {
         return Ok(Settings::default());
     };
+    let warnings = misspelled(path, source.text());
     let environment = table.shell_environment_policy;
     let environment = environment.map(|table| policy(table, &source)).transpose()?;
     let profile = table.sandbox.and_then(|table| table.profile);
@@ -93,7 +100,20 @@ pub(super) fn read(path: &Path) -> Result<Settings, Refusal> {
         let span = name.span();
         Named { name: name.into_inner(), span, source }
     });
-    Ok(Settings { profile, environment })
+    Ok(Settings { profile, environment, warnings })
+}
+
+/// Other tables belong to other programs, unless their name is a misspelling of one of ours.
+fn misspelled(path: &Path, text: &str) -> Vec<String> {
+    // It is TOML, or it would have been refused before.
+    let tables: BTreeMap<String, IgnoredAny> = toml::from_str(text).unwrap_or_default();
+    let near = tables.keys().filter_map(|key| Some((key, near(key, TABLES)?)));
+    let shown = path.display().to_string();
+    let warnings = near.map(|(key, near)| {
+        let (shown, key) = (shown.escape_debug(), key.escape_debug());
+        format!("{shown}: `[{key}]` is not read; did you mean `[{near}]`?")
+    });
+    warnings.collect()
 }
 
 fn policy(table: EnvironmentTable, source: &Source) -> Result<EnvPolicy, Refusal> {

@@ -299,7 +299,7 @@ fn limits_stand_in_the_global_file_only() {
 
 #[test]
 fn grok_2_9_names_of_config_and_requirements() {
-    let text = "[sandbox]\nprofile = \"strict\"\n[other]\nx = 1\n[sandbox_like]\ny = 1\n";
+    let text = "[sandbox]\nprofile = \"strict\"\n[other]\nx = 1\n[ui]\ny = 1\n";
     let world = World::with("grok/config.toml", text).and("grok/requirements.toml", "[sandbox]\n");
     let config = world.read().unwrap();
     assert_eq!(config.settings.profile.unwrap().name, "strict");
@@ -351,4 +351,14 @@ fn grok_9_1_the_table_of_the_environment() {
         })
     );
     assert_eq!(read("[shell_environment_policy]\n"), Default::default());
+}
+
+#[test]
+fn a_misspelled_table_is_told() {
+    for file in ["grok/config.toml", "grok/requirements.toml"] {
+        let text = "[sanbox]\nprofile = \"strict\"\n[models]\n";
+        let warnings = World::with(file, text).read().unwrap().warnings;
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains(file) && warnings[0].contains("`[sandbox]`"), "{warnings:?}");
+    }
 }

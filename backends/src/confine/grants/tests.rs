@@ -54,16 +54,20 @@ fn paths(list: &[&str]) -> Vec<PathBuf> {
 }
 
 #[rstest]
-#[case(Profile::Workspace, &["/"], &["/w", "/h/.grok", "/tmp", "/t"])]
-#[case(Profile::ReadOnly, &["/"], &["/h/.grok", "/tmp", "/t"])]
+#[case(Profile::Workspace, &["/"], &["/w", "/h/.grok", "/tmp", "/var/tmp", "/t"])]
+#[case(Profile::ReadOnly, &["/"], &["/h/.grok", "/tmp", "/var/tmp", "/t"])]
 #[case(
     Profile::Strict,
     &["/usr", "/lib", "/etc", "/dev", "/proc", "/tmp", "/w", "/h/.grok"],
-    &["/w", "/h/.grok", "/tmp", "/t"]
+    &["/w", "/h/.grok", "/tmp", "/var/tmp", "/t"]
 )]
 #[case(Profile::Devbox, &["/"], &["/usr", "/home", "/w"])]
 #[case(Profile::WorkspaceWrite, &["/"], &["/w", "/tmp", "/t"])]
-fn roots(#[case] profile: Profile, #[case] read: &[&str], #[case] write: &[&str]) {
+fn grok_1_3_roots_of_each_profile(
+    #[case] profile: Profile,
+    #[case] read: &[&str],
+    #[case] write: &[&str],
+) {
     let grants = granted(profile);
     assert!(grants.limited);
     assert_eq!(grants.read, paths(read));
