@@ -20,6 +20,7 @@ impl Folders for Made {
             "/dev",
             "/proc",
             "/tmp",
+            "/var/tmp",
             "/dev/null",
             "/dev/tty",
             "/dev/pts",
