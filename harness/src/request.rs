@@ -210,17 +210,32 @@ fn lacking(word: &str, host: &Host) -> Option<Absent> {
     })
 }
 
-/// What every arm's environment begins with: nothing of the caller's but PATH.
+/// Version managers put stand-ins on PATH, which look for the real programs below HOME. HOME is
+/// another one in an arm, so they are told where theirs are: a variable, and the folder in HOME
+/// that it means when it is not set.
+const VERSION_MANAGERS: [(&str, &str); 3] =
+    [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"), ("VOLTA_HOME", ".volta")];
+
+/// What every arm's environment begins with: nothing of the caller's but PATH, and where the
+/// programs on it have their parts.
 fn base_env(user: &str) -> BTreeMap<String, String> {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into());
-    [
+    let mut env = BTreeMap::new();
+    for (variable, folder) in VERSION_MANAGERS {
+        let at_home = || std::env::home_dir().map(|home| home.join(folder));
+        let place = std::env::var_os(variable).map(PathBuf::from).or_else(at_home);
+        if let Some(place) = place.filter(|place| place.is_dir()) {
+            env.insert(variable.to_owned(), place.to_string_lossy().into_owned());
+        }
+    }
+    let words = [
         ("PATH", path.as_str()),
         ("LANG", "C.UTF-8"),
         ("SHELL", "/bin/sh"),
         ("TERM", "dumb"),
         ("USER", user),
         ("LOGNAME", user),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-    .into()
+    ];
+    env.extend(words.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    env
 }

@@ -27,7 +27,7 @@ fn every_scenario_loads_without_a_word() {
 fn everything_on_disk_is_embedded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut on_disk = Vec::new();
-    for area in ["config", "env", "fs", "kernel", "net", "process", "session", "start"] {
+    for area in ["config", "day", "env", "fs", "kernel", "net", "process", "session", "start"] {
         let entries = std::fs::read_dir(root.join(area)).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let ids: Vec<String> = names
