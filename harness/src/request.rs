@@ -2,6 +2,7 @@
 //! process of another user; and how the engine carries it out.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -216,18 +217,29 @@ fn lacking(word: &str, host: &Host) -> Option<Absent> {
 const VERSION_MANAGERS: [(&str, &str); 3] =
     [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"), ("VOLTA_HOME", ".volta")];
 
+/// The variables of [`VERSION_MANAGERS`] whose folders are there.
+fn version_managers(
+    variable: impl Fn(&str) -> Option<OsString>,
+    home: Option<&Path>,
+) -> BTreeMap<String, String> {
+    let place = |name, folder| {
+        let told = variable(name).map(PathBuf::from);
+        told.or_else(|| Some(home?.join(folder))).filter(|place| place.is_dir())
+    };
+    let mut env = BTreeMap::new();
+    for (name, folder) in VERSION_MANAGERS {
+        if let Some(place) = place(name, folder) {
+            env.insert(name.to_owned(), place.to_string_lossy().into_owned());
+        }
+    }
+    env
+}
+
 /// What every arm's environment begins with: nothing of the caller's but PATH, and where the
 /// programs on it have their parts.
 fn base_env(user: &str) -> BTreeMap<String, String> {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into());
-    let mut env = BTreeMap::new();
-    for (variable, folder) in VERSION_MANAGERS {
-        let at_home = || std::env::home_dir().map(|home| home.join(folder));
-        let place = std::env::var_os(variable).map(PathBuf::from).or_else(at_home);
-        if let Some(place) = place.filter(|place| place.is_dir()) {
-            env.insert(variable.to_owned(), place.to_string_lossy().into_owned());
-        }
-    }
+    let mut env = version_managers(|name| std::env::var_os(name), std::env::home_dir().as_deref());
     let words = [
         ("PATH", path.as_str()),
         ("LANG", "C.UTF-8"),
@@ -238,4 +250,31 @@ fn base_env(user: &str) -> BTreeMap<String, String> {
     ];
     env.extend(words.map(|(key, value)| (key.to_owned(), value.to_owned())));
     env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_managers_are_told_where_their_programs_are() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join(".rustup")).unwrap();
+        std::fs::create_dir(home.path().join("python")).unwrap();
+        let told = |name: &str| match name {
+            "PYENV_ROOT" => Some(home.path().join("python").into_os_string()),
+            "VOLTA_HOME" => Some(home.path().join("gone").into_os_string()),
+            _ => None,
+        };
+        let text = |name: &str| home.path().join(name).to_string_lossy().into_owned();
+        let env = version_managers(told, Some(home.path()));
+        assert_eq!(
+            env,
+            BTreeMap::from([
+                ("PYENV_ROOT".to_owned(), text("python")),
+                ("RUSTUP_HOME".to_owned(), text(".rustup")),
+            ])
+        );
+        assert_eq!(version_managers(|_| None, None), BTreeMap::new());
+    }
 }
