@@ -58,8 +58,9 @@ pub enum GlobError {
     },
     /// A limit was reached.
     #[error(
-        "glob {globs}: more than {limit} {unit}, stopped at `{}`; narrow the glob or deny a folder by its exact path",
-        at.display()
+        "glob {globs}: more than {limit} {unit} below `{}`, stopped at `{}`; narrow the glob, \
+         deny a folder by its exact path, or raise {option}",
+        root.display(), at.display()
     )]
     Limit {
         /// The patterns that were walked for, in backticks.
@@ -68,6 +69,10 @@ pub enum GlobError {
         unit: &'static str,
         /// How many were allowed.
         limit: usize,
+        /// The option of `confine` that raises it.
+        option: &'static str,
+        /// Where the walk began.
+        root: PathBuf,
         /// Where the walk stopped.
         at: PathBuf,
     },

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::glob::Limits;
+
 /// Runs a command in a sandbox, or refuses.
 ///
 /// Exits 125 when it refuses, 126 when the command cannot be run, 127 when it is not found,
@@ -32,6 +34,22 @@ pub struct Args {
     /// A path, or a glob, that may neither be read nor written.
     #[arg(long, value_name = "PATH|GLOB")]
     pub deny: Vec<OsString>,
+
+    /// How deep deny globs are followed, 64 when absent; more is a refusal.
+    #[arg(long, value_name = "N")]
+    pub glob_depth: Option<usize>,
+
+    /// How many paths deny globs may match together, 4096 when absent.
+    #[arg(long, value_name = "N")]
+    pub glob_matches: Option<usize>,
+
+    /// How many files and folders may be looked at for deny globs, 2000000 when absent.
+    #[arg(long, value_name = "N")]
+    pub glob_entries: Option<usize>,
+
+    /// Let the folders of denied paths be renamed, which a later start does not know of.
+    #[arg(long)]
+    pub no_deny_pins: bool,
 
     /// A path that may be read but never written, moved or replaced.
     #[arg(long, value_name = "PATH")]
@@ -105,6 +123,18 @@ pub struct Args {
     /// The command and its arguments.
     #[arg(last = true, required_unless_present_any = ["explain", "stage"], value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl Args {
+    /// The limits of deny globs: these, but for what the command line says.
+    #[must_use]
+    pub fn limits(&self, otherwise: Limits) -> Limits {
+        Limits {
+            depth: self.glob_depth.unwrap_or(otherwise.depth),
+            matches: self.glob_matches.unwrap_or(otherwise.matches),
+            entries: self.glob_entries.unwrap_or(otherwise.entries),
+        }
+    }
 }
 
 /// The network as it may be spelled.

@@ -27,6 +27,12 @@ impl Identity {
     pub fn of(path: &Path) -> io::Result<Self> {
         fs::symlink_metadata(path).map(|meta| Self::from(&meta))
     }
+
+    /// True for the file of this device and inode.
+    #[must_use]
+    pub fn is(&self, device: u64, inode: u64) -> bool {
+        self.device == device && self.inode == inode
+    }
 }
 
 impl From<&Metadata> for Identity {

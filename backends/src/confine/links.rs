@@ -5,16 +5,23 @@ use std::fs::{self, DirEntry};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 
 /// Most entries looked at before the search gives up.
 const ENTRIES: usize = 2_000_000;
 
-/// A file that has several names.
-#[derive(Debug)]
-struct Linked {
-    links: u64,
-    names: BTreeSet<PathBuf>,
+/// The same while only matches of globs are searched for. Package stores link thousands of files,
+/// and what is not found is told, so the search may be short.
+const ENTRIES_FOR_MATCHES: usize = 200_000;
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Names beyond those known before.
+    pub names: Vec<PathBuf>,
+    /// Matched files of which names were not found, and how many.
+    pub unknown: Vec<(PathBuf, u64)>,
 }
 
 /// All further names of those of `paths` that are files with hard links. The search begins near
@@ -24,32 +31,45 @@ struct Linked {
 /// # Errors
 /// A name is not found: then the file could be reached by it.
 pub fn others(paths: &[PathBuf], near: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
-    within(paths, near, ENTRIES)
+    search(paths, &[], near).map(|found| found.names)
 }
 
-/// See [`others`]; gives up after `limit` entries.
-fn within(paths: &[PathBuf], near: &[PathBuf], limit: usize) -> Result<Vec<PathBuf>, Refusal> {
-    let mut wanted: BTreeMap<(u64, u64), Linked> = BTreeMap::new();
-    for path in paths {
-        if let Ok(meta) = fs::symlink_metadata(path)
-            && meta.is_file()
-            && meta.nlink() > 1
-        {
-            let linked = Linked { links: meta.nlink(), names: BTreeSet::new() };
-            wanted.entry((meta.dev(), meta.ino())).or_insert(linked).names.insert(path.clone());
-        }
+/// The same for `named` and for `matched` paths. Those matched by a glob are searched for in the
+/// folders `near` only, and a name that is not found is no refusal but told in the answer.
+///
+/// # Errors
+/// A name of one of the `named` is not found.
+pub fn search(named: &[PathBuf], matched: &[PathBuf], near: &[PathBuf]) -> Result<Found, Refusal> {
+    if mutant::on(Mutant::LinksIgnored) {
+        return Ok(Found::default());
     }
-    if wanted.is_empty() {
-        return Ok(Vec::new());
+    within(named, matched, near, ENTRIES)
+}
+
+/// See [`search`]; gives up after `limit` entries.
+fn within(
+    named: &[PathBuf],
+    matched: &[PathBuf],
+    near: &[PathBuf],
+    limit: usize,
+) -> Result<Found, Refusal> {
+    let mut search = Search::new(limit);
+    for path in named {
+        search.want(path, true);
     }
-    let mut search = Search { wanted, walked: BTreeSet::new(), left: limit };
-    for path in near.iter().map(PathBuf::as_path).chain(outward(paths)) {
-        search.walk(path);
-        if search.done() {
+    for path in matched {
+        search.want(path, false);
+    }
+    for root in near {
+        search.walk(root);
+    }
+    for root in outward(named) {
+        if search.missing_named == 0 {
             break;
         }
+        search.walk(root);
     }
-    search.names(paths)
+    search.answer()
 }
 
 /// The folders around the paths, the nearest first.
@@ -60,17 +80,73 @@ fn outward(paths: &[PathBuf]) -> impl Iterator<Item = &Path> {
     folders.into_iter()
 }
 
+/// A file that has several names.
+#[derive(Debug)]
+struct Linked {
+    links: u64,
+    /// One of its paths was denied or protected by name.
+    named: bool,
+    known: BTreeSet<PathBuf>,
+    names: BTreeSet<PathBuf>,
+}
+
+impl Linked {
+    fn missing(&self) -> u64 {
+        self.links.saturating_sub((self.known.len() + self.names.len()) as u64)
+    }
+}
+
 /// One search in progress.
 struct Search {
     wanted: BTreeMap<(u64, u64), Linked>,
+    /// The file systems they lie on: hard links never leave one.
+    devices: BTreeSet<u64>,
+    /// Files of which names are missing; and those among them that were named.
+    missing: usize,
+    missing_named: usize,
     walked: BTreeSet<PathBuf>,
-    left: usize,
+    looked: usize,
+    limit: usize,
 }
 
 impl Search {
+    fn new(limit: usize) -> Self {
+        let (wanted, devices, walked) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { wanted, devices, missing: 0, missing_named: 0, walked, looked: 0, limit }
+    }
+
+    /// Adds a path, if it is a file with hard links.
+    fn want(&mut self, path: &Path, named: bool) {
+        let Ok(meta) = fs::symlink_metadata(path) else { return };
+        if !meta.is_file() || meta.nlink() < 2 {
+            return;
+        }
+        self.devices.insert(meta.dev());
+        let key = (meta.dev(), meta.ino());
+        let linked = self.wanted.entry(key).or_insert_with(|| {
+            let (known, names) = (BTreeSet::new(), BTreeSet::new());
+            self.missing += 1;
+            Linked { links: meta.nlink(), named: false, known, names }
+        });
+        if named && !linked.named {
+            linked.named = true;
+            self.missing_named += 1;
+        }
+        if linked.known.insert(path.to_path_buf()) && linked.missing() == 0 {
+            self.found_all(key);
+        }
+    }
+
+    /// Every name of a file is known; told once.
+    fn found_all(&mut self, key: (u64, u64)) {
+        self.missing -= 1;
+        self.missing_named -= usize::from(self.wanted[&key].named);
+    }
+
     fn done(&self) -> bool {
-        self.left == 0
-            || self.wanted.values().all(|linked| linked.names.len() as u64 >= linked.links)
+        let limit =
+            if self.missing_named > 0 { self.limit } else { self.limit.min(ENTRIES_FOR_MATCHES) };
+        self.missing == 0 || self.looked >= limit
     }
 
     /// Walks everything below a folder that was not walked before.
@@ -86,43 +162,55 @@ impl Search {
             // A folder that cannot be read hides its names; then the count stays short.
             let Ok(meta) = fs::symlink_metadata(&folder) else { continue };
             let Ok(entries) = fs::read_dir(&folder) else { continue };
+            let device = meta.dev();
+            let wanted = self.devices.contains(&device);
             for entry in entries.flatten() {
-                self.look(&entry, meta.dev(), &mut waiting);
+                if self.done() {
+                    return;
+                }
+                self.look(&entry, device, wanted, &mut waiting);
             }
         }
     }
 
-    fn look(&mut self, entry: &DirEntry, device: u64, waiting: &mut Vec<PathBuf>) {
-        self.left = self.left.saturating_sub(1);
+    fn look(&mut self, entry: &DirEntry, device: u64, wanted: bool, waiting: &mut Vec<PathBuf>) {
+        self.looked += 1;
         match entry.file_type() {
-            // Hard links never leave a file system.
-            Ok(kind) if kind.is_dir() && self.on_a_wanted(device) => waiting.push(entry.path()),
-            Ok(kind) if kind.is_file() => {
-                if let Some(linked) = self.wanted.get_mut(&(device, entry.ino())) {
-                    linked.names.insert(entry.path());
-                }
-            }
+            Ok(kind) if kind.is_dir() && wanted => waiting.push(entry.path()),
+            Ok(kind) if kind.is_file() && wanted => self.compare((device, entry.ino()), entry),
             Ok(_) | Err(_) => {}
         }
     }
 
-    fn on_a_wanted(&self, device: u64) -> bool {
-        self.wanted.keys().any(|(wanted, _)| *wanted == device)
+    fn compare(&mut self, key: (u64, u64), entry: &DirEntry) {
+        let Some(linked) = self.wanted.get_mut(&key) else { return };
+        let path = entry.path();
+        if linked.missing() == 0 || linked.known.contains(&path) {
+            return;
+        }
+        if linked.names.insert(path) && linked.missing() == 0 {
+            self.found_all(key);
+        }
     }
 
     /// The names that were found beyond those known before.
-    fn names(self, known: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
-        for linked in self.wanted.values() {
-            let missing = linked.links.saturating_sub(linked.names.len() as u64);
-            if missing > 0 {
-                let path = linked.names.first().map_or(Path::new("/"), PathBuf::as_path);
+    fn answer(self) -> Result<Found, Refusal> {
+        let mut found = Found::default();
+        for linked in self.wanted.into_values() {
+            let missing = linked.missing();
+            let path = linked.known.first().map_or(Path::new("/"), PathBuf::as_path);
+            if missing > 0 && linked.named {
                 let what = format!("{missing} hard links of a file were not found");
                 let mend = "copy the file so that it has one name, or leave it out";
                 return Err(Refusal::at(what, path, mend));
             }
+            if missing > 0 {
+                found.unknown.push((path.to_path_buf(), missing));
+            }
+            found.names.extend(linked.names);
         }
-        let names = self.wanted.into_values().flat_map(|linked| linked.names);
-        Ok(names.filter(|name| !known.contains(name)).collect())
+        found.unknown.sort();
+        Ok(found)
     }
 }
 

@@ -3,9 +3,11 @@
 mod ability;
 mod bwrap;
 mod channel;
+mod covering;
 mod explain;
 mod filter;
 mod inside;
+mod janitor;
 mod mounts;
 mod namespace;
 mod notice;
@@ -18,26 +20,25 @@ mod supervise;
 mod sys;
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 
 use nix::sys::signal::SigSet;
 use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
-use super::cover::{self, Cover, Wanted};
+use super::cover::{Cover, Kind};
 use super::events::{Event, Events};
-use super::identity::Identity;
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
 use super::refusal::Refusal;
+use super::say;
 use super::surroundings::Surroundings;
-use super::{links, say};
 use ability::Ability;
 use inside::{Inside, Way};
+use janitor::Janitor;
 use mounts::Calls;
 use namespace::Namespaces;
 use stage::Stage;
-use stubs::{Shape, Stubs};
+use stubs::Stubs;
 use supervise::Ended;
 
 /// Inside bwrap: goes on where the first start handed over.
@@ -64,15 +65,20 @@ pub(super) fn carry_out(
     }
     let ability = Ability::of(args, &plan)?;
     if args.explain {
-        return explain::print(&plan, &ability);
+        return explain::print(plan, &ability, around);
     }
     plan.settle(around)?;
     super::open_log(args, &plan, &ability.lost, events)?;
-    let wanted = wanted(&plan, around)?;
+    let (wanted, unfound) = covering::wanted(&plan, around)?;
+    covering::warn(&plan, &unfound, args.strict_enforcement)?;
     // From here on the host is changed, and a signal must not keep that from being undone.
     let signals = supervise::hold_signals()?;
     let mut stubs = Stubs::default();
-    let covers = if ability.mounts { covers(&plan, &wanted, &mut stubs)? } else { Vec::new() };
+    let covers = match ability.mounts {
+        true => covering::covers(&plan, &wanted, &mut stubs)?,
+        false => Vec::new(),
+    };
+    let _janitor = Janitor::of(stubs)?;
     let applied = Some(plan.applied(around)).filter(|_| !plan.is_free());
     let confined = |listener: Option<OwnedFd>| {
         if let Some(listener) = listener {
@@ -122,42 +128,6 @@ fn start(
     }
 }
 
-/// What the covers have to bring about.
-fn wanted(plan: &Plan, around: &Surroundings) -> Result<Wanted, Refusal> {
-    let near: Vec<PathBuf> =
-        std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    Ok(Wanted {
-        limited: plan.grants.limited,
-        write: plan.grants.write.clone(),
-        freeze: with_links(&plan.frozen(), &near)?,
-        mask: with_links(&plan.mask, &near)?,
-    })
-}
-
-/// The covers, with something under each of them.
-fn covers(plan: &Plan, wanted: &Wanted, stubs: &mut Stubs) -> Result<Vec<Cover>, Refusal> {
-    for path in &plan.mask {
-        stubs.hold(path, Shape::File)?;
-    }
-    for path in plan.freeze.iter().chain(&plan.state.folders) {
-        stubs.hold(path, Shape::Folder)?;
-    }
-    for path in &plan.state.files {
-        stubs.hold(path, Shape::File)?;
-    }
-    let mut covers = cover::arrange(wanted);
-    for cover in &mut covers {
-        // One that is gone by now is noticed when it is to be covered.
-        cover.identity = Identity::of(&cover.path).ok();
-    }
-    Ok(covers)
-}
-
-/// The paths, and every other name of the files among them.
-fn with_links(paths: &[PathBuf], near: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
-    Ok(paths.iter().cloned().chain(links::others(paths, near)?).collect())
-}
-
 fn inside(
     args: &Args,
     plan: Plan,
@@ -166,11 +136,13 @@ fn inside(
     covers: Vec<Cover>,
 ) -> Result<Inside, Refusal> {
     let limited = plan.grants.limited;
-    let mut grants = plan.grants;
+    let mut grants = plan.grants.clone();
     for roots in [&mut grants.read, &mut grants.write, &mut grants.devices] {
         // What is denied is not granted; there may be nothing left to open.
-        roots.retain(|root| !cover::inside_any(root, &plan.mask));
+        roots.retain(|root| !plan.denies(root));
     }
+    let fresh = covers.iter().filter(|cover| cover.kind == Kind::Fresh);
+    grants.write.extend(fresh.map(|cover| cover.path.clone()));
     let stage = Stage {
         covers,
         limited,

@@ -8,6 +8,7 @@ use sandproof_scenarios::{Network, Profile};
 
 use super::args::{Args, Mechanism, NetworkArg};
 use super::config::{Custom, GlobLimits};
+use super::cover;
 use super::environment::Environment;
 use super::events::{self, Applied, Platform};
 use super::grants::{self, Grants};
@@ -46,9 +47,12 @@ pub struct Plan {
     pub mask: Vec<PathBuf>,
     /// What was denied, as it was named, relative to the workspace.
     pub denied: Vec<String>,
-    /// The globs among what is denied, absolute. What they match now is in `mask` where the system
-    /// cannot match them later.
+    /// The same by glob: what the globs match now, where the system cannot match them later.
+    pub matched: Vec<PathBuf>,
+    /// The globs among what is denied, absolute.
     pub globs: Vec<String>,
+    /// The folders of what is denied cannot be renamed.
+    pub pins: bool,
     /// Paths read but not written; they need not exist yet.
     pub freeze: Vec<PathBuf>,
     /// Settings, log and records of the sandbox, once settled: read but not written.
@@ -74,6 +78,8 @@ impl Plan {
             mask: Vec::new(),
             denied: Vec::new(),
             globs: Vec::new(),
+            matched: Vec::new(),
+            pins: true,
             freeze: Vec::new(),
             state: State::default(),
             grok_home: None,
@@ -89,10 +95,22 @@ impl Plan {
         !self.grants.limited && !self.covers() && self.network == Network::Open
     }
 
+    /// All that is neither read nor written.
+    pub fn masked(&self) -> impl Iterator<Item = &PathBuf> {
+        self.mask.iter().chain(&self.matched)
+    }
+
+    /// True when a path is denied, or lies in a denied folder.
+    #[must_use]
+    pub fn denies(&self, path: &Path) -> bool {
+        cover::inside_any(path, &self.mask) || cover::inside_any(path, &self.matched)
+    }
+
     /// True when something is to be masked or frozen.
     #[must_use]
     pub fn covers(&self) -> bool {
         !self.mask.is_empty()
+            || !self.matched.is_empty()
             || !self.freeze.is_empty()
             || !self.globs.is_empty()
             || self.grok_home.is_some()
@@ -109,13 +127,17 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
     let profile = custom.base;
     let covers = args.only.is_none_or(|only| only == Mechanism::Mounts);
     let (mask, globs) = mask(args, around, asked)?;
+    let limits = args.limits(limits(asked.limits));
+    let matched = if cfg!(target_os = "macos") { Vec::new() } else { expand(&globs, limits)? };
     let mut plan = Plan {
         profile,
         name: asked.chosen.name.clone(),
         grants: grants(custom, args, around),
         mask,
         denied: denied(args, around, asked),
+        matched,
         globs,
+        pins: !args.no_deny_pins && !mutant::on(Mutant::DeniedUnpinned),
         freeze: freeze(args, around)?,
         state: State::default(),
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
@@ -144,6 +166,14 @@ impl Plan {
             self.freeze.extend(resolve::entry(&source)?.all());
         }
         make_missing(&self.grants.write)?;
+        self.foresee(around)
+    }
+
+    /// The part of [`Plan::settle`] that changes nothing.
+    ///
+    /// # Errors
+    /// A path that cannot be resolved.
+    pub fn foresee(&mut self, around: &Surroundings) -> Result<(), Refusal> {
         for list in [&mut self.grants.read, &mut self.grants.write] {
             // A root that does not exist grants nothing.
             *list = list.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -188,7 +218,7 @@ impl Plan {
 
     fn leaves_something(&self) -> Result<(), Refusal> {
         let root = Path::new("/");
-        if self.mask.iter().chain(&self.frozen()).any(|path| path == root) {
+        if self.masked().chain(&self.frozen()).any(|path| path == root) {
             return Err(Refusal::at("everything would be covered", root, "name what lies below"));
         }
         Ok(())
@@ -240,7 +270,7 @@ fn entries<'a>(args: &'a Args, asked: &'a Asked) -> impl Iterator<Item = OsStrin
     own.chain(args.deny.iter().cloned())
 }
 
-/// What is denied: paths, with what the globs match now; and the globs.
+/// What is denied: paths and globs.
 fn mask(
     args: &Args,
     around: &Surroundings,
@@ -252,30 +282,37 @@ fn mask(
         if is_glob(&entry.to_string_lossy()) {
             globs.push(absolute_glob(Path::new(&entry), around)?);
         } else {
-            paths.extend(resolve::entry(&around.workspace.join(entry))?.all());
+            let all = resolve::entry(&around.workspace.join(entry))?.all();
+            let last = if mutant::on(Mutant::LinkTargetOpen) { 1 } else { all.len() };
+            paths.extend(all.into_iter().take(last));
         }
-    }
-    if !cfg!(target_os = "macos") {
-        paths.extend(expand(&globs, asked.limits)?);
     }
     Ok((paths, globs))
 }
 
-/// What the globs match now.
-fn expand(globs: &[String], limits: GlobLimits) -> Result<Vec<PathBuf>, Refusal> {
+/// The limits of a file, where it names them.
+fn limits(named: GlobLimits) -> Limits {
     let usual = Limits::default();
-    let limits = Limits {
-        depth: limits.depth.unwrap_or(usual.depth),
-        matches: limits.matches.unwrap_or(usual.matches),
-        entries: limits.entries.unwrap_or(usual.entries),
-    };
+    Limits {
+        depth: named.depth.unwrap_or(usual.depth),
+        matches: named.matches.unwrap_or(usual.matches),
+        entries: named.entries.unwrap_or(usual.entries),
+    }
+}
+
+/// What the globs match now. A matched link that leads nowhere is covered itself; what it names
+/// does not match and may be made.
+fn expand(globs: &[String], limits: Limits) -> Result<Vec<PathBuf>, Refusal> {
     let refuse = |error: GlobError| Refusal::new(format!("a deny {error}"), "nothing was started");
     let matches = GlobSet::compile(globs).and_then(|set| set.expand(limits)).map_err(refuse)?;
-    let mut paths = Vec::new();
+    let mut resolver = resolve::Resolver::default();
+    let mut paths = Vec::with_capacity(matches.len());
     for path in matches {
-        paths.extend(resolve::entry(&path)?.all());
+        let all = resolver.existing(path)?;
+        let last = if mutant::on(Mutant::MatchedLinkTargetOpen) { 1 } else { all.len() };
+        paths.extend(all.into_iter().take(last));
     }
-    Ok(paths)
+    Ok(if mutant::on(Mutant::MatchesIgnored) { Vec::new() } else { paths })
 }
 
 /// A relative glob is meant inside the workspace, whose own name is no pattern.

@@ -60,6 +60,38 @@ pub fn entry(path: &Path) -> Result<Resolved, Refusal> {
     Err(Refusal::at("a path leads through a loop of symlinks", &path, "name what it stands for"))
 }
 
+/// Resolves many paths of the same folders with few looks.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    /// The folder seen last, and whether its path is canonical.
+    folder: Option<(PathBuf, bool)>,
+}
+
+impl Resolver {
+    /// What a path that was just seen stands for, as far as it exists.
+    ///
+    /// # Errors
+    /// See [`entry`].
+    pub fn existing(&mut self, path: PathBuf) -> Result<Vec<PathBuf>, Refusal> {
+        let plain = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_symlink());
+        if plain && path.parent().is_some_and(|folder| self.is_canonical(folder)) {
+            return Ok(vec![path]);
+        }
+        entry(&path).map(|resolved| resolved.existing)
+    }
+
+    fn is_canonical(&mut self, folder: &Path) -> bool {
+        if let Some((seen, canonical)) = &self.folder
+            && seen.as_os_str() == folder.as_os_str()
+        {
+            return *canonical;
+        }
+        let canonical = folder.canonicalize().is_ok_and(|real| real == folder);
+        self.folder = Some((folder.to_path_buf(), canonical));
+        canonical
+    }
+}
+
 /// What one look at a path finds.
 enum Step {
     Existing(PathBuf),

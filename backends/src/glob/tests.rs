@@ -47,15 +47,17 @@ fn set(patterns: &[&str]) -> GlobSet {
 #[case("/w/[é]", "/w/é", true)]
 #[case("/w/[a-]", "/w/-", true)]
 #[case("/w/[-a]", "/w/-", true)]
-#[case("/w/x[!a]y", "/w/x/y", false)]
-#[case("/w/[.-0]x", "/w/x", false)]
 #[case("/w/a*b*c", "/w/aXbYbZc", true)]
 #[case("/w/a*b*c", "/w/aXbYbZ", false)]
 #[case("/w/*a", "/w/line\nbreak a", true)]
 #[case("/w/$a", "/w/$a", true)]
 #[case("/w/!a*", "/w/!ab", true)]
 #[case("/w/(a)*", "/w/(a)", true)]
-fn matches(#[case] pattern: &str, #[case] path: &str, #[case] expected: bool) {
+fn grok_3_4_what_the_grammar_accepts(
+    #[case] pattern: &str,
+    #[case] path: &str,
+    #[case] expected: bool,
+) {
     assert_eq!(set(&[pattern]).matches(Path::new(path)), expected);
 }
 
@@ -89,7 +91,7 @@ fn a_byte_that_is_no_character_is_one_unit() {
 #[case("/w/[ab", "without its `]`")]
 #[case("/w/[a/b]", "without its `]`")]
 #[case("/w/[z-a]", "reversed range")]
-fn refuses(#[case] pattern: &str, #[case] why: &str) {
+fn grok_3_5_what_the_grammar_refuses(#[case] pattern: &str, #[case] why: &str) {
     let message = GlobSet::compile(&[pattern.to_owned()]).unwrap_err().to_string();
     assert!(message.contains(why), "{message}");
     assert!(message.contains(pattern), "{message}");
@@ -101,7 +103,7 @@ fn refuses(#[case] pattern: &str, #[case] why: &str) {
 #[case("/**/x", "/")]
 #[case("/w/a/b.txt", "/w/a")]
 #[case("/*", "/")]
-fn walk_roots(#[case] pattern: &str, #[case] root: &str) {
+fn grok_3_9_walk_roots(#[case] pattern: &str, #[case] root: &str) {
     assert_eq!(walk_root(pattern), Path::new(root));
 }
 
@@ -167,7 +169,7 @@ fn a_matching_link_brings_its_target() {
 }
 
 #[test]
-fn limits_refuse_one_over_and_take_the_exact_number() {
+fn grok_3_11_limits_take_the_exact_number() {
     let (_dir, root) = tree(&["d/1.pem", "d/2.pem", "d/3.pem"]);
     let limits = |depth, matches, entries| Limits { depth, matches, entries };
     let try_it = |l| found(&root, &["**/*.pem"], l);
@@ -178,10 +180,22 @@ fn limits_refuse_one_over_and_take_the_exact_number() {
         (limits(2, 3, 4), "4 entries"),
     ] {
         let message = try_it(limits).unwrap_err().to_string();
-        for word in [unit, "**/*.pem", "stopped at", "d"] {
+        let below = format!("below `{}`", root.display());
+        let at = format!("stopped at `{}/d", root.display());
+        for word in [unit, "**/*.pem`", &below, &at, "raise --glob-"] {
             assert!(message.contains(word), "{message}");
         }
     }
+    // A file may lie as deep as the limit, a folder may not.
+    let (_dir, root) = tree(&["a/b/x.pem"]);
+    assert_eq!(found(&root, &["**/*.pem"], limits(3, 9, 99)).unwrap().len(), 1);
+    assert!(found(&root, &["**/*.pem"], limits(2, 9, 99)).is_err());
+    // Matches are counted with the real paths of links, entries over all roots.
+    let (_dir, root) = tree(&["a/1", "b/2"]);
+    symlink(root.join("b/2"), root.join("a/l")).unwrap();
+    assert_eq!(found(&root, &["a/*", "b/2"], limits(9, 3, 5)).unwrap().len(), 3);
+    assert!(found(&root, &["a/*"], limits(9, 2, 5)).is_err());
+    assert!(found(&root, &["a/*", "b/*"], limits(9, 9, 4)).is_err());
 }
 
 #[test]
@@ -190,4 +204,62 @@ fn a_dead_branch_is_not_read() {
     // Root, keep, huge and a.pem: the entries of `huge` are never looked at.
     let limits = Limits { entries: 4, ..Limits::default() };
     assert_eq!(found(&root, &["[k]eep/*.pem"], limits).unwrap(), ["keep/a.pem"]);
+}
+
+#[test]
+fn grok_3_10_limits_when_nothing_is_said() {
+    assert_eq!(Limits::default(), Limits { depth: 64, matches: 4096, entries: 2_000_000 });
+}
+
+/// On every system: a class never reaches over a slash.
+#[rstest]
+#[case("/w/x[!a]y", "/w/x/y", false)]
+#[case("/w/x[^a]y", "/w/x/y", false)]
+#[case("/w/[.-0]x", "/w//x", false)]
+#[case("/w/x[!a]y", "/w/xby", true)]
+fn grok_3_6_a_negated_class_takes_no_slash(
+    #[case] pattern: &str,
+    #[case] path: &str,
+    #[case] expected: bool,
+) {
+    assert_eq!(set(&[pattern]).matches(Path::new(path)), expected);
+}
+
+#[rstest]
+#[case("/w/secrets/**", "/w/secrets/a/b", true)]
+#[case("/w/secrets/**", "/w/secrets", false)]
+#[case("/w/**/.env", "/w/.env", true)]
+#[case("/w/**/.env", "/w/a/b/.env", true)]
+#[case("/w/*.pem", "/w/.pem", true)]
+#[case("/w/*.pem", "/w/X.PEM", false)]
+#[case("/w/*.pem", "/w/a/x.pem", false)]
+fn grok_3_7_stars_depth_and_case(
+    #[case] pattern: &str,
+    #[case] path: &str,
+    #[case] expected: bool,
+) {
+    assert_eq!(set(&[pattern]).matches(Path::new(path)), expected);
+}
+
+#[test]
+fn grok_3_14_a_nested_root_is_walked_once_unless_a_link_leads_there() {
+    let (_dir, root) = tree(&["a/b/1.y", "a/2", "c/z.y"]);
+    // a, b, 2 and 1.y: b is not walked a second time.
+    let limits = Limits { entries: 4, ..Limits::default() };
+    assert_eq!(found(&root, &["a/**/*.y", "a/b/*.y"], limits).unwrap(), ["a/b/1.y"]);
+    symlink(root.join("c"), root.join("a/l")).unwrap();
+    let all = found(&root, &["a/**/*.y", "a/l/*.y"], Limits::default()).unwrap();
+    assert_eq!(all, ["a/b/1.y", "a/l/z.y", "c/z.y"]);
+    // A root below a link that was walked already is not walked again: a, b, l, 2, 1.y; l, z.y.
+    let limits = Limits { entries: 7, ..Limits::default() };
+    assert_eq!(found(&root, &["a/**/*.y", "a/l/*.y", "a/l/**/*.y"], limits).unwrap().len(), 3);
+}
+
+#[test]
+fn grok_3_15_a_folder_that_cannot_be_read_for_another_reason_refuses() {
+    let (_dir, root) = tree(&["a/1.y"]);
+    symlink(root.join("loop"), root.join("loop")).unwrap();
+    let error = found(&root, &["loop/*.y"], Limits::default()).unwrap_err().to_string();
+    assert!(error.contains("cannot read") && error.contains("loop/*.y`"), "{error}");
+    assert_eq!(found(&root, &["none/*.y", "a/1.y/*"], Limits::default()).unwrap().len(), 0);
 }

@@ -8,29 +8,51 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{GlobError, GlobSet, Limits, States, walk_root};
+use crate::confine::mutant::{self, Mutant};
 
 /// One walk in progress.
 struct Walk<'a> {
     set: &'a GlobSet,
     limits: Limits,
+    /// Where it began, for messages.
+    root: PathBuf,
     entries: usize,
     found: BTreeSet<PathBuf>,
 }
 
+/// A folder to be read.
+struct Folder {
+    path: PathBuf,
+    /// Its real path, where that differs: the root was named through a symlink.
+    real: Option<PathBuf>,
+    states: States,
+    depth: usize,
+}
+
+/// Which limit was reached.
+#[derive(Clone, Copy)]
+enum Bound {
+    Depth,
+    Matches,
+    Entries,
+}
+
 /// See [`GlobSet::expand`].
 pub(super) fn expand(set: &GlobSet, limits: Limits) -> Result<Vec<PathBuf>, GlobError> {
-    let mut walk = Walk { set, limits, entries: 0, found: BTreeSet::new() };
-    for root in roots(set) {
+    let mut walk = Walk { set, limits, root: PathBuf::new(), entries: 0, found: BTreeSet::new() };
+    for (root, real) in roots(set) {
+        walk.root.clone_from(&root);
         let states = set.after(&root);
         walk.count(&root, &states)?;
-        walk.folder(root, states, 0)?;
+        let real = Some(real).filter(|real| *real != root);
+        walk.folder(Folder { path: root, real, states, depth: 0 })?;
     }
     Ok(walk.found.into_iter().collect())
 }
 
-/// Folders to walk from. One below another is walked with it, unless it is reached through a
+/// Folders to walk from, with their real paths. One below another is walked with it, unless it is reached through a
 /// symlink, which the outer walk does not follow.
-fn roots(set: &GlobSet) -> Vec<PathBuf> {
+fn roots(set: &GlobSet) -> Vec<(PathBuf, PathBuf)> {
     let wanted: BTreeSet<PathBuf> =
         set.patterns.iter().map(|pattern| walk_root(&pattern.text)).collect();
     let mut kept: Vec<(PathBuf, PathBuf)> = Vec::new();
@@ -44,20 +66,20 @@ fn roots(set: &GlobSet) -> Vec<PathBuf> {
             kept.push((root, real));
         }
     }
-    kept.into_iter().map(|(root, _)| root).collect()
+    kept
 }
 
 impl Walk<'_> {
     /// Reads one folder, and those below that are still of interest.
-    fn folder(&mut self, folder: PathBuf, states: States, depth: usize) -> Result<(), GlobError> {
-        let mut waiting = vec![(folder, states, depth)];
-        while let Some((folder, states, depth)) = waiting.pop() {
-            if depth >= self.limits.depth {
-                return Err(self.over("folders deep", self.limits.depth, &folder, &states));
+    fn folder(&mut self, root: Folder) -> Result<(), GlobError> {
+        let mut waiting = vec![root];
+        while let Some(folder) = waiting.pop() {
+            if folder.depth >= self.limits.depth {
+                return Err(self.over(Bound::Depth, &folder.path, &folder.states));
             }
-            match fs::read_dir(&folder) {
-                Ok(entries) => self.entries(&folder, entries, &states, depth, &mut waiting)?,
-                Err(error) => self.unreadable(&folder, error, &states)?,
+            match fs::read_dir(&folder.path) {
+                Ok(entries) => self.entries(&folder, entries, &mut waiting)?,
+                Err(error) => self.unreadable(&folder, error)?,
             }
         }
         Ok(())
@@ -65,41 +87,54 @@ impl Walk<'_> {
 
     fn entries(
         &mut self,
-        folder: &Path,
+        folder: &Folder,
         entries: fs::ReadDir,
-        states: &States,
-        depth: usize,
-        waiting: &mut Vec<(PathBuf, States, usize)>,
+        waiting: &mut Vec<Folder>,
     ) -> Result<(), GlobError> {
         for entry in entries {
-            let entry = entry.map_err(|source| self.failed(folder, source, states))?;
-            let path = entry.path();
-            self.count(&path, states)?;
-            let next = self.set.advance(states, entry.file_name().as_bytes());
-            if self.set.accepts(&next) {
-                self.found(&path, &next)?;
-            }
-            if !self.set.alive(&next) {
+            let entry = entry.map_err(|error| self.failed(&folder.path, error, &folder.states))?;
+            let name = entry.file_name();
+            if mutant::on(Mutant::DotNamesUnmatched) && name.as_bytes().starts_with(b".") {
                 continue;
             }
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => waiting.push((path, next, depth + 1)),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(self.failed(&path, error, &next)),
+            let path = folder.path.join(&name);
+            self.count(&path, &folder.states)?;
+            let states = self.set.advance(&folder.states, name.as_bytes());
+            let (found, alive) = (self.set.accepts(&states), self.set.alive(&states));
+            if !found && !alive {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(self.failed(&path, error, &states)),
+            };
+            let real = folder.real.as_ref().map(|real| real.join(&name));
+            if found {
+                // Only a link leads elsewhere than its folder; one that leads nowhere has no end.
+                let open = mutant::on(Mutant::MatchedLinkTargetOpen);
+                let link = kind.is_symlink() && !open;
+                let end = if link { path.canonicalize().ok() } else { real.clone() };
+                self.found(&path, end, &states)?;
+            }
+            if alive && kind.is_dir() {
+                waiting.push(Folder { path, real, states, depth: folder.depth + 1 });
             }
         }
         Ok(())
     }
 
-    /// Notes a match, and its real path where that differs; a link that leads nowhere has none.
-    fn found(&mut self, path: &Path, states: &States) -> Result<(), GlobError> {
-        let real = path.canonicalize().ok();
-        for path in std::iter::once(path.to_path_buf()).chain(real) {
-            self.found.insert(path);
-        }
+    /// Notes a match, and its real path where that differs.
+    fn found(
+        &mut self,
+        path: &Path,
+        real: Option<PathBuf>,
+        states: &States,
+    ) -> Result<(), GlobError> {
+        self.found.insert(path.to_path_buf());
+        self.found.extend(real);
         if self.found.len() > self.limits.matches {
-            return Err(self.over("matches", self.limits.matches, path, states));
+            return Err(self.over(Bound::Matches, path, states));
         }
         Ok(())
     }
@@ -108,33 +143,37 @@ impl Walk<'_> {
     fn count(&mut self, path: &Path, states: &States) -> Result<(), GlobError> {
         self.entries += 1;
         if self.entries > self.limits.entries {
-            return Err(self.over("entries", self.limits.entries, path, states));
+            return Err(self.over(Bound::Entries, path, states));
         }
         Ok(())
     }
 
     /// A folder that cannot be read: gone is fine; closed to us is denied whole when its owner
     /// (us) could open it again from inside, and is as closed inside as here otherwise.
-    fn unreadable(
-        &mut self,
-        folder: &Path,
-        error: io::Error,
-        states: &States,
-    ) -> Result<(), GlobError> {
+    fn unreadable(&mut self, folder: &Folder, error: io::Error) -> Result<(), GlobError> {
         let kind = error.kind();
         if matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory) {
             return Ok(());
         }
         if kind != ErrorKind::PermissionDenied {
-            return Err(self.failed(folder, error, states));
+            return Err(self.failed(&folder.path, error, &folder.states));
         }
         let own = rustix::process::geteuid().as_raw();
-        let ours = fs::symlink_metadata(folder).is_ok_and(|meta| meta.uid() == own);
-        if ours { self.found(folder, states) } else { Ok(()) }
+        let ours = fs::symlink_metadata(&folder.path).is_ok_and(|meta| meta.uid() == own);
+        if !ours {
+            return Ok(());
+        }
+        self.found(&folder.path, folder.real.clone(), &folder.states)
     }
 
-    fn over(&self, unit: &'static str, limit: usize, at: &Path, states: &States) -> GlobError {
-        GlobError::Limit { globs: self.set.names(states), unit, limit, at: at.to_path_buf() }
+    fn over(&self, bound: Bound, at: &Path, states: &States) -> GlobError {
+        let (limit, unit, option) = match bound {
+            Bound::Depth => (self.limits.depth, "folders deep", "--glob-depth"),
+            Bound::Matches => (self.limits.matches, "matches", "--glob-matches"),
+            Bound::Entries => (self.limits.entries, "entries", "--glob-entries"),
+        };
+        let (globs, root, at) = (self.set.names(states), self.root.clone(), at.to_path_buf());
+        GlobError::Limit { globs, unit, limit, option, root, at }
     }
 
     fn failed(&self, at: &Path, source: io::Error, states: &States) -> GlobError {

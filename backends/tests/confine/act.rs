@@ -29,6 +29,7 @@ fn act(args: &[&str]) -> io::Result<()> {
             let flags = rustix::fs::RenameFlags::EXCHANGE;
             Ok(rustix::fs::renameat_with(rustix::fs::CWD, *a, rustix::fs::CWD, *b, flags)?)
         }
+        ["file", act, path] => on_file(act, path),
         ["unshare"] => Ok(unshare(CloneFlags::CLONE_NEWUSER)?),
         ["mount", path] => Ok(rustix::mount::mount(
             "none",
@@ -117,6 +118,25 @@ fn own_terminal() -> io::Result<()> {
     let opened = fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map(drop);
     std::mem::forget(control);
     opened
+}
+
+/// What can be done to one path.
+fn on_file(act: &str, path: &str) -> io::Result<()> {
+    match act {
+        "read" => fs::read(path).map(drop),
+        "list" => fs::read_dir(path).map(drop),
+        "append" => fs::OpenOptions::new().append(true).open(path).map(drop),
+        "truncate" => Ok(nix::unistd::truncate(path, 0)?),
+        "write" => fs::File::create(path).map(drop),
+        "create" => fs::File::create_new(path).map(drop),
+        "chmod" => {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(path, mode)
+        }
+        "unlink" => fs::remove_file(path),
+        "rmdir" => fs::remove_dir(path),
+        _ => Err(io::Error::other(format!("no act: {act}"))),
+    }
 }
 
 fn number(text: &str) -> io::Result<u32> {

@@ -17,6 +17,14 @@ pub(crate) const fn test(name: &'static str, run: fn(&World) -> Outcome) -> Test
     Test { name, run }
 }
 
+/// A table of tests, each under the name of its function.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        vec![$($crate::check::test(stringify!($name), $name)),*]
+    };
+}
+pub(crate) use tests;
+
 /// Fails with `what` unless it holds.
 pub(crate) fn ensure(holds: bool, what: &str) -> Outcome {
     if holds { Ok(()) } else { Err(what.to_owned()) }

@@ -24,6 +24,13 @@ pub(crate) fn all() -> Vec<Test> {
         test("a_temp_folder_that_holds_home_is_refused", a_temp_folder_that_holds_home_is_refused),
         test("the_folder_is_kept", the_folder_is_kept),
         test("the_host_is_left_as_it_was", the_host_is_left_as_it_was),
+        test("every_status_and_signal_is_preserved", every_status_and_signal_is_preserved),
+        test("other_signals_reach_the_command", other_signals_reach_the_command),
+        test("keys_of_a_terminal_reach_the_command", keys_of_a_terminal_reach_the_command),
+        test("terminals_can_be_made", terminals_can_be_made),
+        test("core_dumps_are_off", core_dumps_are_off),
+        test("shared_memory_works_and_is_private", shared_memory_works_and_is_private),
+        test("shared_memory_of_the_host_can_be_granted", shared_memory_of_the_host_can_be_granted),
     ]
 }
 
@@ -163,4 +170,143 @@ fn the_host_is_left_as_it_was(world: &World) -> Outcome {
         "cat plain",
     )?;
     ensure(before == (mounts()?, list()?.out), "the host was left changed")
+}
+
+fn every_status_and_signal_is_preserved(world: &World) -> Outcome {
+    for status in [0, 1, 2, 42, 124, 125, 126, 127, 128, 137, 255] {
+        let ran = world.confined(&[], &format!("exit {status}"))?;
+        ensure(ran.status == status, &format!("{status}: {ran:?}"))?;
+    }
+    for signal in [1, 2, 3, 6, 9, 11, 13, 15, 31, 34] {
+        let ran = world.confined(&[], &format!("ulimit -c 0; kill -{signal} $$"))?;
+        ensure(ran.status == 128 + signal, &format!("signal {signal}: {ran:?}"))?;
+    }
+    Ok(())
+}
+
+/// A command that waits for a signal: ready, and status 9 once it came.
+fn waiting(world: &World, options: &[&str], signal: &str) -> Result<std::process::Child, String> {
+    let script =
+        format!("trap 'exit 9' {signal}; echo ready; while :; do sleep 60 & wait $!; done");
+    let mut child = world
+        .sandbox(options)
+        .args(["--", "sh", "-c", &script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    wait_for_line(&mut child)?;
+    Ok(child)
+}
+
+fn other_signals_reach_the_command(world: &World) -> Outcome {
+    for (name, signal) in [
+        ("INT", Signal::SIGINT),
+        ("HUP", Signal::SIGHUP),
+        ("QUIT", Signal::SIGQUIT),
+        ("USR1", Signal::SIGUSR1),
+        ("USR2", Signal::SIGUSR2),
+        ("WINCH", Signal::SIGWINCH),
+    ] {
+        let mut child = waiting(world, &[], name)?;
+        kill(pid(&child), signal).map_err(|e| e.to_string())?;
+        let status = child.wait().map_err(|e| e.to_string())?;
+        ensure(status.code() == Some(9), &format!("{name}: {status:?}"))?;
+    }
+    Ok(())
+}
+
+/// ^C, typed at a terminal in which confine runs: in the session of the terminal and out of it.
+fn keys_of_a_terminal_reach_the_command(world: &World) -> Outcome {
+    for options in ["", "--tty"] {
+        let inner =
+            "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 60 & wait $!; done";
+        world.write("work/inner", inner)?;
+        let outer = format!(
+            "trap : INT; $EXE confine --sandbox workspace {options} --read-only $EXE -- sh inner; echo status $?"
+        );
+        let mut child = world
+            .command("script")
+            .args(["-qec", &outer, "/dev/null"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("script: {e}"))?;
+        wait_for_line(&mut child)?;
+        let stdin = child.stdin.as_mut().ok_or("no input")?;
+        std::io::Write::write_all(stdin, b"\x03").map_err(|e| e.to_string())?;
+        let output = child.wait_with_output().map_err(|e| e.to_string())?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        ensure(
+            text.contains("caught") && text.contains("status 9"),
+            &format!("{options}: {text}"),
+        )?;
+    }
+    Ok(())
+}
+
+fn terminals_can_be_made(world: &World) -> Outcome {
+    for options in [&[][..], &["--sandbox", "strict"], &["--tty"]] {
+        let ran = world.confined(options, "script -qec 'test -t 0 && tty' /dev/null")?;
+        ensure(ran.ok() && ran.out.contains("/dev/pts/"), &format!("{options:?}: {ran:?}"))?;
+        let resize = "script -qec 'stty rows 50 cols 120 && stty size' /dev/null";
+        let ran = world.confined(options, resize)?;
+        ensure(ran.out.contains("50 120"), &format!("{options:?}: {ran:?}"))?;
+    }
+    Ok(())
+}
+
+fn core_dumps_are_off(world: &World) -> Outcome {
+    let limit = "test \"$(ulimit -S -c)\" != 0 || test \"$(ulimit -H -c)\" != 0";
+    world.denied(&[], limit)?;
+    let raise = "ulimit -c unlimited";
+    world.denied(&[], raise)?;
+    world.confined(&[], "ulimit -c unlimited; sh -c 'kill -SEGV $$'")?;
+    ensure(world.bare("! ls | grep -q core")?.ok(), "a core was left")?;
+    world.allowed(&["--sandbox", "off"], raise)
+}
+
+/// What POSIX shared memory is: a file there that can be mapped and locked.
+const SHARE: &str = "echo x > /dev/shm/n-$$ && grep -q x /dev/shm/n-$$ && rm /dev/shm/n-$$";
+
+fn shared_memory_works_and_is_private(world: &World) -> Outcome {
+    let place = format!("/dev/shm/confine-{}", std::process::id());
+    std::fs::write(&place, "SECRET").map_err(|e| e.to_string())?;
+    let outcome = (|| {
+        for profile in ["workspace", "strict", "read-only", "devbox", "workspace-write"] {
+            let options = ["--sandbox", profile];
+            world.allowed(&options, SHARE)?;
+            world.denied(&options, &format!("cat {place}"))?;
+            world.allowed(&options, "test -z \"$(ls -A /dev/shm)\" && test -k /dev/shm")?;
+        }
+        world.allowed(&["--deny", &place, "--deny", "/dev/shm/*"], SHARE)?;
+        world.denied(&["--sandbox", "off", "--deny", &place], &format!("cat {place}"))?;
+        world.denied(&["--deny", "/dev/shm"], SHARE)?;
+        let kept = format!("echo x > {place}-new");
+        world.allowed(&[], &kept)?;
+        let left = std::path::Path::new(&format!("{place}-new")).exists();
+        ensure(!left, "what was shared inside shows outside")
+    })();
+    std::fs::remove_file(&place).map_err(|e| e.to_string())?;
+    outcome?;
+    if world.bare("python3 -c 'import multiprocessing'")?.ok() {
+        let script = "import multiprocessing as m, multiprocessing.shared_memory as s; \
+                      m.Semaphore(1).acquire(); b = s.SharedMemory(create=True, size=64); \
+                      b.buf[0] = 7; b.close(); b.unlink(); \
+                      print(sum(m.get_context(\"fork\").Pool(2).map(abs, [-1, -2])))";
+        let ran = world.confined(&[], &format!("python3 -c '{script}'"))?;
+        ensure(ran.out.trim() == "3", &format!("{ran:?}"))?;
+    }
+    Ok(())
+}
+
+fn shared_memory_of_the_host_can_be_granted(world: &World) -> Outcome {
+    let place = format!("/dev/shm/confine-granted-{}", std::process::id());
+    std::fs::write(&place, "SHARED").map_err(|e| e.to_string())?;
+    let read = format!("cat {place}");
+    let outcome = world
+        .allowed(&["--read-only", &place], &read)
+        .and_then(|()| world.allowed(&["--read-write", "/dev/shm"], &read));
+    std::fs::remove_file(&place).map_err(|e| e.to_string())?;
+    outcome
 }

@@ -11,6 +11,8 @@ mod check;
 #[cfg(target_os = "linux")]
 mod config;
 #[cfg(target_os = "linux")]
+mod deny;
+#[cfg(target_os = "linux")]
 mod events;
 #[cfg(target_os = "linux")]
 mod fail_closed;
@@ -23,13 +25,19 @@ mod kernel;
 #[cfg(target_os = "linux")]
 mod life;
 #[cfg(target_os = "linux")]
+mod links;
+#[cfg(target_os = "linux")]
 mod mechanisms;
+#[cfg(target_os = "linux")]
+mod mounts;
 #[cfg(target_os = "linux")]
 mod network;
 #[cfg(target_os = "linux")]
 mod profiles;
 #[cfg(target_os = "linux")]
 mod sessions;
+#[cfg(target_os = "linux")]
+mod stubs;
 #[cfg(target_os = "linux")]
 mod world;
 
@@ -59,6 +67,10 @@ fn run() {
             fail_closed::all(),
             network::all(),
             files::all(),
+            deny::all(),
+            links::all(),
+            stubs::all(),
+            mounts::all(),
             hooks::all(),
             kernel::all(),
             life::all(),

@@ -9,8 +9,12 @@ fn paths(list: &[&str]) -> Vec<PathBuf> {
 }
 
 fn laid(limited: bool, write: &[&str], freeze: &[&str], mask: &[&str]) -> Vec<(Kind, String)> {
-    let wanted = Wanted { limited, write: paths(write), freeze: paths(freeze), mask: paths(mask) };
-    let covers = arrange(&wanted).into_iter();
+    let (write, freeze, mask) = (paths(write), paths(freeze), paths(mask));
+    shown(&Wanted { limited, write, freeze, mask, ..Wanted::default() })
+}
+
+fn shown(wanted: &Wanted) -> Vec<(Kind, String)> {
+    let covers = arrange(wanted).into_iter();
     covers.map(|cover| (cover.kind, cover.path.display().to_string())).collect()
 }
 
@@ -82,4 +86,28 @@ fn outer_covers_are_laid_before_inner_ones() {
 fn a_write_root_in_a_masked_folder_is_none() {
     let covers = laid(true, &["/w/in", "/v"], &[], &["/w"]);
     assert_eq!(covers, [cover(Kind::Open, "/v"), cover(Kind::Mask, "/w")]);
+}
+
+#[test]
+fn grok_3_25_pins_of_denied_paths_can_be_given_up_those_of_protected_ones_not() {
+    let (write, freeze, mask) = (paths(&["/w"]), paths(&["/w/p/conf"]), paths(&["/w/d/secret"]));
+    let wanted = Wanted { limited: true, write, freeze, mask, loose: true, ..Wanted::default() };
+    let covers = [
+        cover(Kind::Open, "/w"),
+        cover(Kind::Pin, "/w/p"),
+        cover(Kind::Freeze, "/w/p/conf"),
+        cover(Kind::Mask, "/w/d/secret"),
+    ];
+    assert_eq!(shown(&wanted), covers);
+    let pins = shown(&Wanted { loose: false, ..wanted });
+    assert!(pins.contains(&cover(Kind::Pin, "/w/d")), "{pins:?}");
+}
+
+#[test]
+fn a_fresh_folder_holds_nothing_to_cover() {
+    let (write, fresh) = (paths(&["/w"]), paths(&["/s"]));
+    let (freeze, mask) = (paths(&["/s/f"]), paths(&["/s/m", "/w/m"]));
+    let wanted = Wanted { limited: true, write, fresh, freeze, mask, loose: false };
+    let covers = [cover(Kind::Open, "/w"), cover(Kind::Fresh, "/s"), cover(Kind::Mask, "/w/m")];
+    assert_eq!(shown(&wanted), covers);
 }

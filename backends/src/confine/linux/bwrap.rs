@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Teller;
 use super::inside::Inside;
+use super::mounts::Laid;
 use super::stage::Stage;
 use super::{mounts, sys};
 use crate::confine::REFUSED;
@@ -124,6 +125,10 @@ impl Arguments {
         let path = || OsString::from(&cover.path);
         match cover.kind {
             Kind::Open | Kind::Pin => self.words(["--bind".into(), path(), path()]),
+            Kind::Fresh => {
+                self.words(["--perms", "1777", "--tmpfs"]);
+                self.words([path()]);
+            }
             Kind::Freeze => self.words(["--ro-bind".into(), path(), path()]),
             Kind::Mask if fs::symlink_metadata(&cover.path)?.is_dir() => {
                 self.words(["--perms", "000", "--tmpfs"]);
@@ -183,7 +188,7 @@ pub(super) fn resume(stage: i32) -> Result<i32, Refusal> {
     genuine(&handed, &teller)?;
     teller.laid().map_err(|error| forged(&error))?;
     let stage = handed.stage;
-    let laid = mounts::check(&stage.covers, stage.limited, None);
+    let laid = mounts::check(&stage.covers, stage.limited, &Laid::default());
     match laid.and_then(|()| stage.tools()) {
         Ok(tools) => Ok(stage.go_through(&tools, || teller.is_from_above(), &teller)),
         Err(refusal) => {

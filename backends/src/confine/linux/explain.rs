@@ -1,4 +1,5 @@
-//! `--explain`: which layer enforces each promise of a plan on this host.
+//! `--explain`: which layer enforces each promise of a plan on this host, or that none does and what
+//! mends it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,25 +9,40 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use sandproof_scenarios::Network;
 
 use super::ability::Ability;
+use super::covering::{self, Unfound};
 use super::mounts::Calls;
 use super::namespace::{self, Namespaces};
 use super::{bwrap, mounts, sys};
+use crate::confine::cover::{self, Cover, Kind};
 use crate::confine::plan::Plan;
 use crate::confine::refusal::Refusal;
+use crate::confine::surroundings::Surroundings;
 
 /// Says it on standard output.
 ///
 /// # Errors
-/// Standard output cannot be written.
-pub(super) fn print(plan: &Plan, ability: &Ability) -> Result<i32, Refusal> {
-    io::stdout().write_all(text(plan, ability, host_mounts()).as_bytes()).map_err(|error| {
+/// What is to be covered cannot be found out, or standard output cannot be written.
+pub(super) fn print(
+    mut plan: Plan,
+    ability: &Ability,
+    around: &Surroundings,
+) -> Result<i32, Refusal> {
+    plan.foresee(around)?;
+    let (wanted, unfound) = covering::wanted(&plan, around)?;
+    let covers = if ability.mounts { cover::arrange(&wanted) } else { Vec::new() };
+    let explanation =
+        Explanation { plan: &plan, ability, covers, unfound, mounts: host_mounts(ability) };
+    io::stdout().write_all(explanation.text().as_bytes()).map_err(|error| {
         Refusal::new(format!("the explanation cannot be written ({error})"), "open its output")
     })?;
     Ok(0)
 }
 
 /// Who can lay covers here, found by doing it.
-fn host_mounts() -> Option<&'static str> {
+fn host_mounts(ability: &Ability) -> Option<&'static str> {
+    if !ability.mounts {
+        return None;
+    }
     if tried(Namespaces { mount: true, ..Namespaces::default() }) {
         return Some("own mounts");
     }
@@ -38,7 +54,7 @@ fn tried(namespaces: Namespaces) -> bool {
     match sys::fork() {
         Ok(None) => {
             let done = namespace::enter(namespaces)
-                .and_then(|()| mounts::lay(&[], true, Calls::of_kernel()));
+                .and_then(|()| mounts::lay(&[], namespaces.mount, Calls::of_kernel()));
             std::process::exit(i32::from(done.is_err()))
         }
         Ok(Some(child)) => matches!(waitpid(child, None), Ok(WaitStatus::Exited(_, 0))),
@@ -46,42 +62,151 @@ fn tried(namespaces: Namespaces) -> bool {
     }
 }
 
-fn text(plan: &Plan, ability: &Ability, mounts: Option<&str>) -> String {
-    let mut lines = vec![profile(plan)];
-    lines.extend(list("reads", &plan.grants.read));
-    lines.extend(list("writes", &plan.grants.write));
-    lines.extend(list("denies", &plan.mask));
-    lines.extend(list("protects", &plan.freeze));
-    let mut layers: Vec<(&str, Vec<String>)> = Vec::new();
-    let landlock = ability.landlock.map(|abi| format!("Landlock ABI {}", abi as i32));
-    let mounts = mounts.filter(|_| ability.mounts).map(str::to_owned);
-    let filter = ability.seccomp.then(|| "seccomp".to_owned());
-    let network = ability.network_namespace.then(|| "network namespace (if allowed)".to_owned());
-    let both = |a: &Option<String>, b: &Option<String>| a.iter().chain(b).cloned().collect();
-    if plan.grants.limited {
-        let scopes = landlock.clone().filter(|_| ability.landlock >= Some(ABI::V6));
-        layers.push(("what is read", both(&landlock, &None)));
-        layers.push(("what is written", both(&landlock, &mounts)));
-        layers.push(("modes, owners and times outside", both(&mounts, &None)));
-        layers.push(("memory and files of other processes", both(&landlock, &None)));
-        layers.push(("signals and abstract sockets", both(&scopes, &None)));
+/// All that is known before a start.
+struct Explanation<'a> {
+    plan: &'a Plan,
+    ability: &'a Ability,
+    covers: Vec<Cover>,
+    unfound: Unfound,
+    mounts: Option<&'static str>,
+}
+
+/// What mends a promise that nothing enforces.
+const NO_MOUNTS: &str = "allow user namespaces, or install bubblewrap";
+const NO_LANDLOCK: &str = "use a kernel with Landlock";
+const NO_SCOPES: &str = "use Linux 6.12 or later";
+const NO_FILTER: &str = "start without --without seccomp";
+
+impl Explanation<'_> {
+    fn text(&self) -> String {
+        let mut lines = vec![profile(self.plan)];
+        lines.extend(self.policy());
+        lines.extend(self.files());
+        lines.extend(self.paths());
+        lines.extend(self.process());
+        let lost = &self.ability.lost;
+        lines.extend(lost.iter().map(|(promise, why)| format!("lost: {promise}: {why}")));
+        lines.push(String::new());
+        lines.join("\n")
     }
-    if plan.covers() {
-        layers.push(("denied and protected paths", both(&mounts, &None)));
+
+    /// What is granted, denied and protected.
+    fn policy(&self) -> Vec<String> {
+        let plan = self.plan;
+        let mut lines: Vec<String> = list("reads", &plan.grants.read).collect();
+        lines.extend(list("writes", &plan.grants.write));
+        lines.extend(list("denies", &plan.mask));
+        lines.extend(plan.globs.iter().map(|glob| format!("denies by glob {glob}")));
+        if !plan.globs.is_empty() {
+            let count = plan.matched.len();
+            lines.push(format!("globs match {count} paths now; what is made later is not covered"));
+        }
+        lines.extend(list("protects", &plan.frozen()));
+        lines
     }
-    if plan.network == Network::Blocked {
-        layers.push(("the blocked network", both(&filter, &network)));
+
+    fn landlock(&self) -> Option<String> {
+        self.ability.landlock.map(|abi| format!("Landlock ABI {}", abi as i32))
     }
-    if !plan.is_free() {
-        layers.push(("that the sandbox cannot be undone", both(&filter, &None)));
+
+    fn filter(&self) -> Option<String> {
+        self.ability.seccomp.then(|| "seccomp".to_owned())
     }
-    lines.extend(layers.into_iter().map(|(promise, by)| {
-        let by = if by.is_empty() { "NOT ENFORCED".to_owned() } else { by.join(", ") };
-        format!("{promise}: {by}")
-    }));
-    lines.extend(ability.lost.iter().map(|(promise, why)| format!("lost: {promise}: {why}")));
-    lines.push(String::new());
-    lines.join("\n")
+
+    /// Promises about everything outside the grants.
+    fn files(&self) -> Vec<String> {
+        if !self.plan.grants.limited {
+            return Vec::new();
+        }
+        let mounts = self.mounts.map(str::to_owned);
+        let scopes = self.landlock().filter(|_| self.ability.landlock >= Some(ABI::V6));
+        let renames = self.landlock().filter(|_| self.ability.landlock >= Some(ABI::V2));
+        vec![
+            promise("what is read", [self.landlock(), None], NO_LANDLOCK),
+            promise("what is written", [self.landlock(), mounts.clone()], NO_LANDLOCK),
+            promise("modes, owners and times outside", [mounts.clone(), None], NO_MOUNTS),
+            promise(
+                "renames between folders",
+                [renames, mounts.clone()],
+                "use Linux 5.19 or later",
+            ),
+            promise("memory and files of other processes", [self.landlock(), None], NO_LANDLOCK),
+            promise("signals to other processes", [scopes.clone(), None], NO_SCOPES),
+            promise("abstract sockets", [scopes, self.empty_network()], NO_SCOPES),
+        ]
+    }
+
+    /// Promises about denied and protected paths.
+    fn paths(&self) -> Vec<String> {
+        if !self.plan.covers() {
+            return Vec::new();
+        }
+        let mounts = || [self.mounts.map(str::to_owned), None];
+        let count = |kind| self.covers.iter().filter(|cover| cover.kind == kind).count();
+        let mut lines = vec![
+            promise("denied and protected paths", mounts(), NO_MOUNTS),
+            format!(
+                "covers: {} masks, {} frozen, {} pins; each is looked at before the command starts",
+                count(Kind::Mask),
+                count(Kind::Freeze),
+                count(Kind::Pin)
+            ),
+        ];
+        if self.plan.pins {
+            lines.push(promise("that their folders stay where they are", mounts(), NO_MOUNTS));
+            lines.push(
+                "price of pins: rename and link between a pinned folder and another answer EXDEV; \
+                 mv copies, git mv and ln fail; --no-deny-pins gives the pins of denied paths up"
+                    .to_owned(),
+            );
+        } else {
+            lines.push(
+                "that the folders of denied paths stay where they are: NOT ENFORCED; start \
+                 without --no-deny-pins (rename and link then answer EXDEV at these folders)"
+                    .to_owned(),
+            );
+        }
+        lines.extend(self.unfound.iter().map(|(path, links)| {
+            let path = path.display().to_string();
+            format!("stays readable under {links} other names: {}", path.escape_debug())
+        }));
+        lines
+    }
+
+    fn empty_network(&self) -> Option<String> {
+        let blocked = self.plan.network == Network::Blocked && self.ability.network_namespace;
+        blocked.then(|| "network namespace (if allowed)".to_owned())
+    }
+
+    /// Promises about the process itself.
+    fn process(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.plan.network == Network::Blocked {
+            let by = [self.filter(), self.empty_network()];
+            lines.push(promise("the blocked network", by, NO_FILTER));
+        }
+        if self.ability.free {
+            return lines;
+        }
+        lines.push(promise("that the sandbox cannot be undone", [self.filter(), None], NO_FILTER));
+        let own = self.covers.iter().any(|cover| cover.kind == Kind::Fresh);
+        if own {
+            lines.push("shared memory: an own, empty /dev/shm".to_owned());
+        } else if self.plan.grants.limited {
+            lines.push("shared memory: that of the host, as granted above".to_owned());
+        }
+        lines.push("core dumps: off (limit)".to_owned());
+        lines
+    }
+}
+
+/// One promise with the layers that enforce it.
+fn promise(what: &str, by: [Option<String>; 2], mend: &str) -> String {
+    let by: Vec<String> = by.into_iter().flatten().collect();
+    match by.is_empty() {
+        true => format!("{what}: NOT ENFORCED; {mend}"),
+        false => format!("{what}: {}", by.join(", ")),
+    }
 }
 
 /// The name of the profile, and what it is built on where that is another.
@@ -95,5 +220,5 @@ fn profile(plan: &Plan) -> String {
 }
 
 fn list(word: &str, paths: &[PathBuf]) -> impl Iterator<Item = String> {
-    paths.iter().map(move |path| format!("{word} {}", path.display()))
+    paths.iter().map(move |path| format!("{word} {}", path.display().to_string().escape_debug()))
 }

@@ -10,6 +10,7 @@ use super::namespace::{self, Namespaces};
 use super::stage::{Stage, Tools};
 use super::{bwrap, mounts};
 use crate::confine::REFUSED;
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// Who makes the namespaces and lays the covers.
@@ -39,7 +40,7 @@ impl Inside {
     /// Confines this process and runs the command in it. Comes back only when that failed, with
     /// the exit status; why is told to the supervisor.
     pub(super) fn run(&self, teller: &Teller) -> i32 {
-        if !self.tty {
+        if !self.tty && !mutant::on(Mutant::SessionShared) {
             // Fails only for the leader of a process group, which a fresh child never is.
             let _ = setsid();
         }

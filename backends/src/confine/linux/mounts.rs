@@ -5,7 +5,7 @@ mod modern;
 mod template;
 mod verify;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -41,20 +41,29 @@ impl Calls {
 pub(super) fn lay(covers: &[Cover], limited: bool, calls: Calls) -> Result<(), Refusal> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| failed("mounts cannot be made private", &error))?;
-    let device = match calls {
+    let laid = match calls {
         Calls::Modern => modern::lay(covers, limited)?,
-        Calls::Classic => classic::lay(covers, limited).map(|()| None)?,
+        Calls::Classic => classic::lay(covers, limited).map(|()| Laid::default())?,
     };
-    check(covers, limited, device)
+    check(covers, limited, &laid)
+}
+
+/// What is known of the mounts that were laid, to find them again.
+#[derive(Debug, Default)]
+pub(super) struct Laid {
+    /// The device of every mask.
+    device: Option<u64>,
+    /// The mount of each cover, in their order; none where the kernel cannot tell.
+    mounts: Vec<Option<u64>>,
 }
 
 /// A handle on what is to be covered. Another start in the same workspace could have put a decoy
 /// there since it was looked at; then nothing is covered.
-fn target(cover: &Cover) -> io::Result<File> {
+fn target(cover: &Cover) -> io::Result<(File, Metadata)> {
     let target = File::from(open::exactly(&cover.path)?);
     let meta = target.metadata()?;
     if cover.identity.is_none_or(|was| was == Identity::from(&meta)) {
-        return Ok(target);
+        return Ok((target, meta));
     }
     Err(io::Error::other("it was replaced while confine started"))
 }
@@ -66,11 +75,16 @@ fn missing(path: &Path) -> Refusal {
 fn unlaid(cover: &Cover, error: &io::Error) -> Refusal {
     let what = match cover.kind {
         Kind::Open => "a write root cannot be kept writable",
+        Kind::Fresh => "a folder cannot be replaced by an empty one",
         Kind::Pin => "a folder cannot be pinned",
         Kind::Freeze => "a path cannot be protected",
         Kind::Mask => "a path cannot be denied",
     };
-    Refusal::at(format!("{what} ({error})"), &cover.path, "leave it out, or name its folder")
+    let mend = match error.raw_os_error() {
+        Some(libc::ENOSPC) => "deny folders instead of files, or raise sysctl fs.mount-max",
+        Some(_) | None => "leave it out, or name its folder",
+    };
+    Refusal::at(format!("{what} ({error})"), &cover.path, mend)
 }
 
 fn failed(what: &str, error: &dyn std::fmt::Display) -> Refusal {
@@ -79,3 +93,6 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> Refusal {
         "run outside a container that forbids mounts, or install bubblewrap",
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,7 @@ impl Stage {
     ) -> Result<Option<OwnedFd>, Refusal> {
         self.close_descriptors()?;
         if !self.free {
+            privileges::dump_no_core()?;
             privileges::give_up()?;
             self.return_to_folder()?;
         }

@@ -2,9 +2,11 @@
 //!
 //! A mount needs something to lie on, so a missing path gets an empty file (or folder) on the host
 //! for as long as the command runs. A stub is known by its emptiness and an odd time stamp, so one
-//! left by a killed start is taken over by the next. Several starts may stand on one stub: each
-//! holds a shared lock on the folder, and only the last one out removes it. Folders keep their
-//! modification time. A host program may still fill the stub: then it is a real file and stays.
+//! that was left by a crash of the host is taken over by the next start that denies it. Several
+//! starts may stand on one stub: each holds a shared lock on it, and only the last one out removes
+//! it. Making and removing is one start at a time, by a short lock on the folder that holds them.
+//! Folders keep their modification time. A host program may still fill the stub: then it is a real
+//! file and stays.
 
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions};
 use std::io;
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::thread::{Timespec, nanosleep};
 
 use crate::confine::refusal::Refusal;
 
@@ -32,14 +36,14 @@ pub(super) enum Shape {
 #[derive(Debug, Default)]
 pub(super) struct Stubs {
     made: Vec<Stub>,
-    /// Shared locks on their folders, in the same order.
-    locks: Vec<(PathBuf, File)>,
 }
 
 #[derive(Debug)]
 struct Stub {
     path: PathBuf,
     shape: Shape,
+    /// Open with a shared lock. A folder that only holds other stubs needs none.
+    held: Option<File>,
 }
 
 impl Stubs {
@@ -54,40 +58,39 @@ impl Stubs {
         }
     }
 
+    /// Removes none of them; another process does.
+    pub(super) fn leave(mut self) {
+        self.made.clear();
+    }
+
+    /// True when this start stands on none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.made.is_empty()
+    }
+
     fn stand_on(&mut self, path: &Path, shape: Shape) -> io::Result<()> {
-        let parent = path.parent().unwrap_or(Path::new("/"));
-        self.make_parents(parent)?;
-        self.lock(parent)?;
-        // Under the lock nobody removes it any more.
-        let shape = match fs::symlink_metadata(path) {
-            // That of another user is his to remove, and under our lock he does not.
-            Ok(meta) if !is_stub(&meta) || !ours(&meta) => return Ok(()),
-            Ok(meta) if meta.is_dir() => Shape::Folder,
-            Ok(_) => Shape::File,
-            Err(_) => {
-                keeping_time(parent, || make(path, shape))?;
-                shape
-            }
+        let _alone = alone_at(path);
+        self.make_parents(path)?;
+        let (file, shape) = match open_stub(path)? {
+            Some(found) => found,
+            None if fs::symlink_metadata(path).is_ok() => return Ok(()),
+            None => (keeping_time(path, || make(path, shape))?, shape),
         };
-        self.made.push(Stub { path: path.to_path_buf(), shape });
+        // Nobody holds more than a shared lock on it while we are alone here.
+        flock(&file, FlockOperation::NonBlockingLockShared)?;
+        self.made.push(Stub { path: path.to_path_buf(), shape, held: Some(file) });
         Ok(())
     }
 
     /// Makes the folders that are missing on the way, as stubs themselves.
-    fn make_parents(&mut self, folder: &Path) -> io::Result<()> {
-        match fs::symlink_metadata(folder) {
-            Ok(meta) if !is_stub(&meta) => Ok(()),
-            Ok(_) | Err(_) => self.stand_on(folder, Shape::Folder),
+    fn make_parents(&mut self, path: &Path) -> io::Result<()> {
+        for folder in stubs_above(path).into_iter().rev() {
+            if fs::symlink_metadata(folder).is_err() {
+                keeping_time(folder, || make(folder, Shape::Folder).map(drop))?;
+            }
+            let path = folder.to_path_buf();
+            self.made.push(Stub { path, shape: Shape::Folder, held: None });
         }
-    }
-
-    fn lock(&mut self, folder: &Path) -> io::Result<()> {
-        if self.locks.iter().any(|(locked, _)| locked == folder) {
-            return Ok(());
-        }
-        let file = File::open(folder)?;
-        flock(&file, FlockOperation::LockShared)?;
-        self.locks.push((folder.to_path_buf(), file));
         Ok(())
     }
 }
@@ -96,35 +99,83 @@ impl Drop for Stubs {
     fn drop(&mut self) {
         // The last made lies deepest.
         for stub in self.made.iter().rev() {
-            let Some(parent) = stub.path.parent() else { continue };
-            let alone =
-                self.locks.iter().find(|(folder, _)| folder == parent).is_some_and(|(_, lock)| {
-                    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
-                });
-            if alone {
+            let _alone = alone_at(&stub.path);
+            if stub.is_free() {
                 // What cannot be removed is a harmless empty file, and the next start tries again.
-                let _ = keeping_time(parent, || remove(stub));
+                let _ = keeping_time(&stub.path, || remove(stub));
             }
         }
     }
 }
 
-fn make(path: &Path, shape: Shape) -> io::Result<()> {
+impl Stub {
+    /// True when no other start stands on it.
+    fn is_free(&self) -> bool {
+        let free = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        match &self.held {
+            Some(file) => free(file),
+            // Another start may stand on this folder itself.
+            None => File::open(&self.path).is_ok_and(|file| free(&file)),
+        }
+    }
+}
+
+/// Missing folders and stubs above a path, the nearest first.
+fn stubs_above(path: &Path) -> Vec<&Path> {
+    let above = path.ancestors().skip(1);
+    above.take_while(|folder| fs::symlink_metadata(folder).map_or(true, |m| is_stub(&m))).collect()
+}
+
+/// How often a locked folder is tried again, and how long until then.
+const TRIES: u32 = 200;
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+
+/// The only start that makes or removes stubs in the first real folder above `path`, for as long
+/// as the answer lives. The kernel knows no lock with a time limit. Starts hold this one for less
+/// than a millisecond: who has it for a second is none, and then we go on without.
+fn alone_at(path: &Path) -> Option<File> {
+    let ground = path.ancestors().nth(1 + stubs_above(path).len())?;
+    let file = File::open(ground).ok()?;
+    for _ in 0..TRIES {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Some(file),
+            Err(Errno::WOULDBLOCK) => drop(nanosleep(&PAUSE)),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// The stub at a path, if there is one.
+fn open_stub(path: &Path) -> io::Result<Option<(File, Shape)>> {
+    let stub = |meta: &Metadata| is_stub(meta).then_some(());
+    if fs::symlink_metadata(path).ok().as_ref().and_then(stub).is_none() {
+        return Ok(None);
+    }
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let folder = file.metadata()?.is_dir();
+    Ok(Some((file, if folder { Shape::Folder } else { Shape::File })))
+}
+
+fn make(path: &Path, shape: Shape) -> io::Result<File> {
     let file = match shape {
-        Shape::File => OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?,
+        // Readable for all, so that the start of another user can lock it.
+        Shape::File => OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?,
         Shape::Folder => {
             fs::DirBuilder::new().mode(0o755).create(path)?;
             File::open(path)?
         }
     };
-    stamp(&file)
+    stamp(&file)?;
+    Ok(file)
 }
 
 /// Removes a stub that is still one.
 fn remove(stub: &Stub) -> io::Result<()> {
     let meta = fs::symlink_metadata(&stub.path)?;
     match stub.shape {
-        Shape::File if is_stub(&meta) && ours(&meta) => fs::remove_file(&stub.path),
+        Shape::File if is_stub(&meta) => fs::remove_file(&stub.path),
         // Fails, as it should, when something has been put into it.
         Shape::Folder if meta.is_dir() => fs::remove_dir(&stub.path),
         Shape::File | Shape::Folder => Ok(()),
@@ -138,23 +189,20 @@ fn is_stub(meta: &Metadata) -> bool {
     stamped && empty
 }
 
-fn ours(meta: &Metadata) -> bool {
-    meta.uid() == rustix::process::geteuid().as_raw()
-}
-
 fn stamp(file: &File) -> io::Result<()> {
     let time = SystemTime::UNIX_EPOCH + STAMP;
     file.set_times(FileTimes::new().set_modified(time).set_accessed(time))
 }
 
-/// Does something in a folder and gives the folder its modification time back.
-fn keeping_time(folder: &Path, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+/// Makes or removes a path and gives its folder the modification time back.
+fn keeping_time<T>(path: &Path, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
     let before = fs::metadata(folder)?.modified()?;
-    act()?;
+    let done = act()?;
     // Somebody else's folder keeps its new time; that only its owner may change.
     let _ =
         File::open(folder).and_then(|file| file.set_times(FileTimes::new().set_modified(before)));
-    Ok(())
+    Ok(done)
 }
 
 fn unheld(path: &Path, error: &io::Error) -> Refusal {

@@ -3,19 +3,28 @@
 use std::fs;
 use std::os::fd::OwnedFd;
 
-use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
-use rustix::process::Pid as Process;
+use rustix::io::Errno;
+use rustix::process::{Pid as Process, WaitOptions};
 
 use super::channel::{self, Hearer, Told};
 use super::inside::{Inside, Way};
 use super::sys;
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// Signals handed on to the command.
-const PASSED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
+const PASSED: [Signal; 7] = [
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGWINCH,
+];
 
 /// How a start ended.
 #[derive(Debug)]
@@ -138,7 +147,9 @@ fn watch(child: Pid, tty: bool, strangers: &[Pid]) -> i32 {
             Ok((signal, _)) => pass_on(child, signal, tty),
         }
     };
-    end_rest(strangers);
+    if !mutant::on(Mutant::RestLeftRunning) {
+        end_rest(strangers);
+    }
     status
 }
 
@@ -154,13 +165,14 @@ fn pass_on(child: Pid, signal: Signal, tty: bool) {
 /// Reaps what has ended; the exit status once the command itself has.
 fn ended(child: Pid) -> Option<i32> {
     loop {
-        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, status)) if pid == child => return Some(status),
-            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
-                return Some(128 + signal as i32);
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == child.as_raw() => {
+                // Real-time signals have no name, only a number.
+                let killed = status.terminating_signal().map(|number| 128 + number);
+                return killed.or(status.exit_status());
             }
-            Ok(WaitStatus::StillAlive) => return None,
-            Err(Errno::EINTR) | Ok(_) => {}
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return None,
             // No child at all: somebody else has waited for it.
             Err(_) => return Some(crate::confine::CANNOT_RUN),
         }
@@ -170,8 +182,8 @@ fn ended(child: Pid) -> Option<i32> {
 /// Kills and reaps every descendant. Children of a killed one become ours, so it takes rounds.
 fn end_rest(strangers: &[Pid]) {
     loop {
-        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::StillAlive) => {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(None) => {
                 let rest: Vec<Pid> =
                     children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
                 if rest.is_empty() {
@@ -185,7 +197,7 @@ fn end_rest(strangers: &[Pid]) {
                     let _ = waitpid(pid, None);
                 }
             }
-            Ok(_) | Err(Errno::EINTR) => {}
+            Ok(Some(_)) | Err(Errno::INTR) => {}
             Err(_) => return,
         }
     }

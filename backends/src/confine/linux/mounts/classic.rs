@@ -33,7 +33,7 @@ pub(super) fn lay(covers: &[Cover], limited: bool) -> Result<(), Refusal> {
 }
 
 fn lay_one(cover: &Cover) -> io::Result<()> {
-    let target = target(cover)?;
+    let (target, meta) = target(cover)?;
     let place = name(&target);
     match cover.kind {
         Kind::Open | Kind::Pin => Ok(mount_bind_recursive(&place, &place)?),
@@ -41,7 +41,8 @@ fn lay_one(cover: &Cover) -> io::Result<()> {
             mount_bind_recursive(&place, &place)?;
             freeze_all(&cover.path)
         }
-        Kind::Mask if target.metadata()?.is_dir() => {
+        Kind::Fresh => Ok(mount("none", &place, "tmpfs", hard(), c"mode=1777")?),
+        Kind::Mask if meta.is_dir() => {
             let closed = MountFlags::RDONLY | hard();
             Ok(mount("none", &place, "tmpfs", closed, c"size=4k,mode=000")?)
         }

@@ -7,38 +7,54 @@ use std::path::Path;
 
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
-use super::template::Template;
-use super::{failed, target, unlaid};
+use super::template::{self, Template};
+use super::verify::number;
+use super::{Laid, failed, target, unlaid};
 use crate::confine::cover::{Cover, Kind};
 use crate::confine::linux::{open, sys};
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
-/// Lays all covers; gives the device of the masks, if there are any.
-pub(super) fn lay(covers: &[Cover], limited: bool) -> Result<Option<u64>, Refusal> {
+/// Lays all covers.
+pub(super) fn lay(covers: &[Cover], limited: bool) -> Result<Laid, Refusal> {
     let open: Vec<&Cover> = covers.iter().filter(|cover| cover.kind == Kind::Open).collect();
-    let kept = clone_all(&open)?;
+    let mut kept = clone_all(&open)?.into_iter();
     if limited {
         close_root()?;
     }
-    for (cover, tree) in open.iter().zip(kept) {
-        let attached = target(cover).and_then(|target| attach(&tree, &target));
-        attached.map_err(|error| unlaid(cover, &error))?;
-    }
     let template = template(covers)?;
-    for cover in covers.iter().filter(|cover| cover.kind != Kind::Open) {
-        lay_one(cover, template.as_ref()).map_err(|error| unlaid(cover, &error))?;
+    let mut mounts = Vec::with_capacity(covers.len());
+    let mut skip = mutant::on(Mutant::OneMaskSkipped);
+    for cover in covers {
+        if skip && cover.kind == Kind::Mask {
+            skip = false;
+            mounts.push(None);
+            continue;
+        }
+        let mount = match cover.kind {
+            Kind::Open => kept
+                .next()
+                .ok_or(io::ErrorKind::NotFound.into())
+                .and_then(|tree| attach(&tree, &target(cover)?.0)),
+            Kind::Fresh | Kind::Pin | Kind::Freeze | Kind::Mask => {
+                lay_one(cover, template.as_ref())
+            }
+        };
+        mounts.push(mount.map_err(|error| unlaid(cover, &error))?);
     }
     let device = template.as_ref().map(|template| template.device);
     if let Some(template) = template {
         template.detach().map_err(|error| failed("the mask template stays mounted", &error))?;
     }
-    Ok(device)
+    Ok(Laid { device, mounts })
 }
 
 /// Copies of the write roots, taken while they are writable.
 fn clone_all(open: &[&Cover]) -> Result<Vec<OwnedFd>, Refusal> {
     let clone = |cover: &&Cover| {
-        target(cover).and_then(|target| clone_tree(&target)).map_err(|error| unlaid(cover, &error))
+        target(cover)
+            .and_then(|(target, _)| clone_tree(&target))
+            .map_err(|error| unlaid(cover, &error))
     };
     open.iter().map(clone).collect()
 }
@@ -67,24 +83,29 @@ fn clone_tree(target: &File) -> io::Result<OwnedFd> {
     Ok(open_tree(target, "", flags)?)
 }
 
-/// Attaches a copy over what it is to cover.
-fn attach(tree: &OwnedFd, target: &File) -> io::Result<()> {
+/// Attaches a mount over what it is to cover; gives its number.
+fn attach(tree: &OwnedFd, target: &File) -> io::Result<Option<u64>> {
+    let number = number(tree)?;
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    Ok(move_mount(tree, "", target, "", flags)?)
+    move_mount(tree, "", target, "", flags)?;
+    Ok(number)
 }
 
-fn lay_one(cover: &Cover, template: Option<&Template>) -> io::Result<()> {
-    let target = target(cover)?;
+fn lay_one(cover: &Cover, template: Option<&Template>) -> io::Result<Option<u64>> {
+    let (target, meta) = target(cover)?;
     let tree = match cover.kind {
         Kind::Open | Kind::Pin => clone_tree(&target)?,
+        Kind::Fresh => template::fresh()?,
         Kind::Freeze => {
             let tree = clone_tree(&target)?;
-            sys::mount_setattr(tree.as_fd(), true, libc::MOUNT_ATTR_RDONLY)?;
+            if !mutant::on(Mutant::FreezeWritable) {
+                sys::mount_setattr(tree.as_fd(), true, libc::MOUNT_ATTR_RDONLY)?;
+            }
             tree
         }
         Kind::Mask => {
             let template = template.ok_or(io::ErrorKind::NotFound)?;
-            template.clone_closed(target.metadata()?.is_dir())?
+            template.clone_closed(meta.is_dir())?
         }
     };
     attach(&tree, &target)

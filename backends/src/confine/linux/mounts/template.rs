@@ -10,6 +10,7 @@ use rustix::mount::{
 };
 
 use crate::confine::linux::sys;
+use crate::confine::mutant::{self, Mutant};
 
 /// A read-only tmpfs with one file and one folder that nobody may open.
 #[derive(Debug)]
@@ -19,6 +20,25 @@ pub(super) struct Template {
     pub(super) device: u64,
 }
 
+/// An empty folder that everybody may write, attached nowhere yet. Shared memory lies in it, which
+/// nobody executes.
+pub(super) fn fresh() -> io::Result<OwnedFd> {
+    tmpfs(&[("mode", "1777")])
+}
+
+/// A new tmpfs, attached nowhere yet.
+fn tmpfs(options: &[(&str, &str)]) -> io::Result<OwnedFd> {
+    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in options {
+        fsconfig_set_string(context.as_fd(), *key, *value)?;
+    }
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
 const FILE: &str = "file";
 const FOLDER: &str = "folder";
 
@@ -26,19 +46,16 @@ impl Template {
     /// Makes it. It is attached over `/`, where no path leads to it, because older kernels clone
     /// only from attached mounts; [`Template::detach`] takes it away again.
     pub(super) fn make() -> io::Result<Self> {
-        let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        fsconfig_set_string(context.as_fd(), "size", "64k")?;
-        fsconfig_set_string(context.as_fd(), "mode", "0700")?;
-        fsconfig_create(context.as_fd())?;
-        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-            | MountAttrFlags::MOUNT_ATTR_NODEV
-            | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        let root = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        let root = tmpfs(&[("size", "64k"), ("mode", "0700")])?;
         move_mount(root.as_fd(), "", CWD, "/", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
         let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        openat(&root, FILE, create, Mode::empty())?;
+        let closed =
+            if mutant::on(Mutant::MasksReadable) { Mode::from(0o444) } else { Mode::empty() };
+        openat(&root, FILE, create, closed)?;
         mkdirat(&root, FOLDER, Mode::empty())?;
-        sys::mount_setattr(root.as_fd(), false, libc::MOUNT_ATTR_RDONLY)?;
+        if !mutant::on(Mutant::MasksWritable) {
+            sys::mount_setattr(root.as_fd(), false, libc::MOUNT_ATTR_RDONLY)?;
+        }
         let device = fstat(&root)?.st_dev;
         Ok(Self { root, device })
     }

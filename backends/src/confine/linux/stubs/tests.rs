@@ -95,9 +95,7 @@ fn the_last_one_out_removes_a_shared_stub() {
 fn a_stub_of_a_killed_start_is_taken_over() {
     let (_dir, base) = place();
     let path = base.join("a/late");
-    let mut killed = held(&[&path], Shape::File);
-    killed.made.clear();
-    drop(killed);
+    held(&[&path], Shape::File).leave();
     assert!(path.exists());
     drop(held(&[&path], Shape::File));
     assert!(!path.exists());
@@ -109,4 +107,15 @@ fn a_place_where_nothing_can_be_made_is_refused() {
     fs::write(base.join("file"), "").unwrap();
     let refusal = Stubs::default().hold(&base.join("file/below"), Shape::File).unwrap_err();
     assert!(refusal.to_string().contains("cannot be held in place"), "{refusal}");
+}
+
+#[test]
+fn a_folder_that_another_start_stands_on_stays() {
+    let (_dir, base) = place();
+    let folder = base.join("a");
+    let whole = held(&[&folder], Shape::Folder);
+    drop(held(&[&folder.join("late")], Shape::File));
+    assert!(folder.exists(), "the folder was removed under another start");
+    drop(whole);
+    assert!(!folder.exists());
 }
