@@ -173,8 +173,7 @@ fn in_session(
 ) -> Result<i32, Refusal> {
     session.begin(&asked.chosen)?;
     let outcome = run();
-    let refused = !matches!(outcome, Ok(status) if status != REFUSED);
-    if let Err(refusal) = session.end(refused) {
+    if let Err(refusal) = session.end(outcome.is_err()) {
         // The command has run: what it did is not undone by saying that it was refused.
         say(&format!("warning: {refusal}"));
     }

@@ -14,6 +14,8 @@ pub(crate) fn all() -> Vec<Test> {
         test("grok_10_3_no_other_profile", grok_10_3_no_other_profile),
         test("grok_10_4_an_edited_profile", grok_10_4_an_edited_profile),
         test("grok_10_4_a_requirement_holds", grok_10_4_a_requirement_holds),
+        test("sessions_begin_side_by_side", sessions_begin_side_by_side),
+        test("a_policy_of_requirements_is_kept", a_policy_of_requirements_is_kept),
     ]
 }
 
@@ -59,6 +61,8 @@ fn grok_10_1_a_refused_start_is_none(world: &World) -> Outcome {
     // What the command says with its status is no refusal of ours.
     let ran = start(world, &["--session", "s", "--sandbox", "strict"], "exit 3")?;
     ensure(ran.status == 3, &format!("{ran:?}"))?;
+    let ran = start(world, &["--session", "t", "--sandbox", "strict"], "exit 125")?;
+    ensure(ran.status == 125 && world.at("home/.grok/sessions/t").exists(), &format!("{ran:?}"))?;
     ensure(start(world, &["--resume", "s"], "true")?.ok(), "the record is gone")
 }
 
@@ -118,4 +122,32 @@ fn grok_10_4_a_requirement_holds(world: &World) -> Outcome {
     world.write("home/.grok/requirements.toml", "[sandbox]\nprofile = \"strict\"\n")?;
     let ran = start(world, &["--resume", "s"], READ)?;
     ensure(ran.status == 1 && ran.err.contains("`off` is not used"), &format!("{ran:?}"))
+}
+
+fn sessions_begin_side_by_side(world: &World) -> Outcome {
+    let begin = |number: usize| {
+        let id = format!("s{number}");
+        let mut sandbox = world.unchosen(&["--session", &id, "--sandbox", "workspace"]);
+        sandbox.args(["--", "true"]).spawn()
+    };
+    let begun: Vec<_> = (0..12).map(begin).collect();
+    for child in begun {
+        let status = child.and_then(|mut child| child.wait()).map_err(|e| e.to_string())?;
+        ensure(status.success(), &format!("{status:?}"))?;
+    }
+    for number in 0..12 {
+        let ran = start(world, &["--resume", &format!("s{number}")], "echo x > new")?;
+        ensure(ran.ok(), &format!("s{number}: {ran:?}"))?;
+    }
+    Ok(())
+}
+
+/// What a session is held to is its profile; variables are those of the start.
+fn a_policy_of_requirements_is_kept(world: &World) -> Outcome {
+    start(world, &["--session", "s", "--sandbox", "off"], "true")?;
+    let text = "[shell_environment_policy]\nexclude = [\"T\"]\n";
+    world.write("home/.grok/requirements.toml", text)?;
+    let mut again = world.unchosen(&["--resume", "s"]);
+    let ran = run(again.env("T", "SECRET").args(["--", "env"]))?;
+    ensure(ran.ok() && !ran.out.contains("SECRET"), &format!("{ran:?}"))
 }

@@ -21,6 +21,9 @@ const LONGEST: u64 = 1 << 20;
 /// Longest name of a folder on every file system, with room to spare.
 const LONGEST_ID: usize = 200;
 
+/// How often the folders are made again when one of them goes.
+const TRIES: u32 = 10;
+
 /// Bits of a mode that let others write.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -120,6 +123,21 @@ impl Store {
 
     /// Makes the folder of a session and those above it.
     fn make(&mut self, folder: &Path) -> io::Result<()> {
+        let mut tries = TRIES;
+        while let Err(error) = self.make_missing(folder) {
+            // Another start ended just now, and removed what held the place of a missing folder.
+            if error.kind() != ErrorKind::NotFound || tries == 0 {
+                return Err(error);
+            }
+            tries -= 1;
+        }
+        let name = Path::new(folder.file_name().unwrap_or_default());
+        let sessions = own_folder(&self.folder, None)?;
+        own_folder(name, Some(&sessions))?;
+        Ok(())
+    }
+
+    fn make_missing(&mut self, folder: &Path) -> io::Result<()> {
         let missing: Vec<&Path> =
             folder.ancestors().take_while(|path| fs::symlink_metadata(path).is_err()).collect();
         for path in missing.into_iter().rev() {
@@ -130,9 +148,6 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        let name = Path::new(folder.file_name().unwrap_or_default());
-        let sessions = own_folder(&self.folder, None)?;
-        own_folder(name, Some(&sessions))?;
         Ok(())
     }
 
