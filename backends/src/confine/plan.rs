@@ -142,7 +142,7 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
         state: State::default(),
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
         sources: Sources::default(),
-        network: args.network.map_or(custom.network.unwrap_or(profile.network()), network),
+        network: args.network.map_or(own_network(custom), network),
         environment: Environment::of(&asked.environment),
     };
     if covers {
@@ -240,6 +240,9 @@ fn grants(custom: &Custom, args: &Args, around: &Surroundings) -> Grants {
     if grants.limited {
         let read = custom.read_only.iter().chain(&args.read_only);
         grants.read.extend(read.map(|path| around.cwd.join(path)));
+        if mutant::on(Mutant::ConfigReadRootsWritten) {
+            grants.write.extend(custom.read_only.iter().map(|path| around.cwd.join(path)));
+        }
         let write = custom.read_write.iter().chain(&args.read_write);
         grants.write.extend(write.map(|path| around.cwd.join(path)));
     }
@@ -255,6 +258,12 @@ fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
         })?;
     }
     Ok(())
+}
+
+/// The network of the profile.
+fn own_network(custom: &Custom) -> Network {
+    let own = custom.network.filter(|_| !mutant::on(Mutant::ConfigNetworkDropped));
+    own.unwrap_or(custom.base.network())
 }
 
 /// What is denied, absolute; globs are not expanded.

@@ -124,7 +124,8 @@ fn explicit(args: &Args, around: &Surroundings) -> Result<Option<(String, Choose
     if let Some(name) = args.profile.as_ref().filter(|name| !name.is_empty()) {
         return Ok(Some((name.clone(), Chooser::CommandLine)));
     }
-    let Some(name) = around.sandbox.clone() else { return Ok(None) };
+    let said = around.sandbox.clone().filter(|_| !mutant::on(Mutant::ConfigVariableIgnored));
+    let Some(name) = said else { return Ok(None) };
     let name = name.into_string().map_err(|name| {
         let what = "GROK_SANDBOX names no profile";
         Refusal::at(what, name.as_ref(), "set it to the name of a profile")

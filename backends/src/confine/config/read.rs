@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::complain::{Source, first_line};
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// Nobody writes a longer one by hand.
@@ -61,6 +62,7 @@ pub(super) fn strictly<T: DeserializeOwned>(path: &Path) -> Result<Option<(T, So
     let source = Source::new(path, text);
     match toml::from_str(source.text()) {
         Ok(read) => Ok(Some((read, source))),
+        Err(_) if mutant::on(Mutant::ConfigMisreadIgnored) => Ok(None),
         Err(error) => Err(source.misread(&error)),
     }
 }
