@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::state::LOG;
 use log::Log;
@@ -153,6 +154,9 @@ impl Events {
     /// It cannot.
     pub fn open(&self) -> Result<(), Refusal> {
         let Some(log) = &self.log else { return Ok(()) };
+        if mutant::on(Mutant::LogFailureIgnored) || mutant::on(Mutant::StartsUnnoted) {
+            return Ok(());
+        }
         log.make_folder().and_then(|()| log.append(b"")).map_err(|error| log.unwritable(&error))
     }
 
@@ -166,7 +170,9 @@ impl Events {
     /// # Errors
     /// The log cannot be written.
     pub fn note(&self, event: Event) -> Result<(), Refusal> {
-        let Some(log) = &self.log else { return Ok(()) };
+        let Some(log) = self.log.as_ref().filter(|_| !mutant::on(Mutant::StartsUnnoted)) else {
+            return Ok(());
+        };
         let line = Line {
             timestamp: jiff::Timestamp::now().to_string(),
             profile: self.profile.clone(),
@@ -177,7 +183,10 @@ impl Events {
                 line.push(b'\n');
                 log.append(&line)
             });
-        written.map_err(|error| log.unwritable(&error))
+        written.or_else(|error| {
+            let ignored = mutant::on(Mutant::LogFailureIgnored);
+            if ignored { Ok(()) } else { Err(log.unwritable(&error)) }
+        })
     }
 
     /// Notes that less is enforced, as was asked for.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::surroundings::set;
 
@@ -14,7 +15,7 @@ const MARKER: &str = "__GROK_INSIDE_BWRAP";
 /// # Errors
 /// It is set.
 pub fn refuse() -> Result<(), Refusal> {
-    if set(MARKER).is_none() {
+    if set(MARKER).is_none() || mutant::on(Mutant::MarkerBelieved) {
         return Ok(());
     }
     let what = "the caller says that the mounts are there already, which proves nothing";

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::{Network, Profile};
 
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::{resolve, say};
 
@@ -55,6 +56,9 @@ const MANAGERS_OF_VARIABLES: [&str; 2] = ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYST
 /// # Errors
 /// One exists and cannot be resolved.
 pub fn of(profile: Profile, network: Network, home: &Path) -> Result<Vec<PathBuf>, Refusal> {
+    if mutant::on(Mutant::DaemonSocketsOpen) {
+        return Ok(Vec::new());
+    }
     let session = format!("/run/user/{}", rustix::process::geteuid().as_raw());
     let places = Places { home, session: Path::new(&session), variable: &|name| env::var_os(name) };
     let mut paths = Vec::new();

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::cover::inside_any;
+use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::resolve;
 
@@ -43,13 +44,15 @@ pub struct State {
 /// A path that cannot be resolved.
 pub fn of(grok_home: &Path, workspace: &Path, write: &[PathBuf]) -> Result<State, Refusal> {
     let mut state = State::default();
-    for name in FILES {
+    for name in FILES.iter().filter(|_| !mutant::on(Mutant::SettingsWritable)) {
         state.files.extend(kept(&grok_home.join(name), write)?);
     }
-    for name in LOGS {
+    for name in LOGS.iter().filter(|_| !mutant::on(Mutant::LogOpen)) {
         state.logs.extend(kept(&grok_home.join(name), write)?);
     }
-    state.folders.extend(kept(&grok_home.join(SESSIONS), write)?);
+    if !mutant::on(Mutant::RecordsWritable) {
+        state.folders.extend(kept(&grok_home.join(SESSIONS), write)?);
+    }
     let own = workspace.join(".grok");
     if fs::symlink_metadata(&own).is_ok() {
         state.files.extend(kept(&own.join(PROFILES), write)?);
@@ -64,7 +67,10 @@ pub fn of(grok_home: &Path, workspace: &Path, write: &[PathBuf]) -> Result<State
 fn kept(path: &Path, write: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
     let resolved = resolve::entry(path)?;
     let missing = resolved.missing.into_iter();
-    let missing = missing.filter(|path| inside_any(path, write) && can_be_made(path));
+    let missing = missing.filter(|path| {
+        let held = inside_any(path, write) && can_be_made(path);
+        held && !mutant::on(Mutant::MissingSettingsNotHeld)
+    });
     Ok(resolved.existing.into_iter().chain(missing).collect())
 }
 

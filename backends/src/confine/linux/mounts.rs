@@ -14,6 +14,7 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use super::{open, sys};
 use crate::confine::cover::{Cover, Kind};
 use crate::confine::identity::Identity;
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 pub(super) use verify::check;
 
@@ -39,6 +40,7 @@ impl Calls {
 /// # Errors
 /// The first cover that cannot be laid, or is not in place afterwards.
 pub(super) fn lay(covers: &[Cover], limited: bool, calls: Calls) -> Result<(), Refusal> {
+    let limited = limited && !mutant::on(Mutant::TreeWritable);
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| failed("mounts cannot be made private", &error))?;
     let laid = match calls {

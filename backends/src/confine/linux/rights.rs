@@ -1,7 +1,7 @@
 //! The Landlock domain: what may be read and written, and who may be signalled.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath,
@@ -13,6 +13,7 @@ use rustix::fs::{FileType, fstat};
 use super::open;
 use super::sys;
 use crate::confine::grants::Grants;
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// The ABI of the kernel, as far as this program knows it.
@@ -45,6 +46,9 @@ pub(super) struct Domain<'a> {
 /// # Errors
 /// A rule that cannot be put, or a domain that is not enforced as written.
 pub(super) fn enter(domain: Domain<'_>, abi: ABI) -> Result<(), Refusal> {
+    if mutant::on(Mutant::DomainLeftOut) {
+        return Ok(());
+    }
     let ruleset = ruleset(domain, abi)?;
     let status = flagged(ruleset, domain, abi)
         .and_then(RulesetCreated::restrict_self)
@@ -70,10 +74,13 @@ fn flagged(
 fn ruleset(domain: Domain<'_>, abi: ABI) -> Result<RulesetCreated, Refusal> {
     let mut created = created(domain.blocked, abi).map_err(|error| refused(&error))?;
     let grants = domain.grants;
-    for root in &grants.read {
+    let all = [PathBuf::from("/")];
+    let reads = if mutant::on(Mutant::ReadsEverything) { &all } else { &grants.read[..] };
+    let writes = if mutant::on(Mutant::WritesEverywhere) { &all } else { &grants.write[..] };
+    for root in reads {
         created = allow(created, root, read(abi))?;
     }
-    for root in &grants.write {
+    for root in writes {
         created = allow(created, root, read(abi) | write(abi))?;
     }
     for device in &grants.devices {
@@ -89,11 +96,27 @@ fn created(blocked: bool, abi: ABI) -> Result<RulesetCreated, RulesetError> {
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))?;
     let ports = AccessNet::from_all(abi);
-    let ruleset =
-        if blocked && !ports.is_empty() { ruleset.handle_access(ports)? } else { ruleset };
-    let scopes = Scope::from_all(abi);
+    let ruleset = if blocked && !ports.is_empty() && !mutant::on(Mutant::PortsOpen) {
+        ruleset.handle_access(ports)?
+    } else {
+        ruleset
+    };
+    let mut scopes = Scope::from_all(abi);
+    scopes.remove(unscoped());
     let ruleset = if scopes.is_empty() { ruleset } else { ruleset.scope(scopes)? };
     ruleset.create()
+}
+
+/// Scopes that are left out: none, but for tests of the catalogue.
+fn unscoped() -> BitFlags<Scope> {
+    let mut unscoped = BitFlags::empty();
+    if mutant::on(Mutant::SignalsUnscoped) {
+        unscoped |= Scope::Signal;
+    }
+    if mutant::on(Mutant::AbstractSocketsUnscoped) {
+        unscoped |= Scope::AbstractUnixSocket;
+    }
+    unscoped
 }
 
 /// One rule; a file gets only the rights that files have.

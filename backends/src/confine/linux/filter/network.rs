@@ -7,6 +7,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch,
 };
 
+use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
 /// Argument of socket and socketpair that holds the family.
@@ -46,7 +47,11 @@ fn refused() -> Result<Vec<SeccompRule>, BackendError> {
             is(FAMILY, SeccompCmpOp::Ne, netlink)?,
         ])?,
         SeccompRule::new(vec![
-            is(FAMILY, SeccompCmpOp::Eq, netlink)?,
+            is(
+                FAMILY,
+                SeccompCmpOp::Eq,
+                if mutant::on(Mutant::NetlinkAllowed) { unix } else { netlink },
+            )?,
             is(PROTOCOL, SeccompCmpOp::Ne, route)?,
         ])?,
     ])
