@@ -196,11 +196,14 @@ fn grok_6_8_the_log_is_closed_to_the_command(world: &World) -> Outcome {
 fn grok_8_1_twenty_starts_lose_no_line(world: &World) -> Outcome {
     let start = || {
         let mut command = world.sandbox(&["--network", "blocked"]);
-        command.args(["--", "sh", "-c", "$EXE act socket 2"]).stderr(Stdio::null()).spawn()
+        command.args(["--", "sh", "-c", "$EXE act socket 2"]).stderr(Stdio::piped()).spawn()
     };
     let started: Vec<_> = (0..20).map(|_| start()).collect();
     for child in started {
-        child.and_then(|mut child| child.wait()).map_err(|e| e.to_string())?;
+        let ended = child.and_then(std::process::Child::wait_with_output);
+        let ended = ended.map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&ended.stderr);
+        ensure(ended.status.code() == Some(1), &format!("{:?}: {said}", ended.status))?;
     }
     let events = events(world)?;
     let count = |wanted: fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count();
