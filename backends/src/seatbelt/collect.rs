@@ -26,6 +26,7 @@ fn rules(plan: &Plan, around: &Surroundings) -> Result<Rules, Refusal> {
     let (globs, glob_matches, targets) = expand(&plan.globs)?;
     let mut deny = names(&plan.mask, near)?;
     deny.extend(targets);
+    deny.extend(links::others(&glob_matches, std::slice::from_ref(near))?);
     Ok(Rules {
         grants: plan.grants.clone(),
         sockets: sockets(around),

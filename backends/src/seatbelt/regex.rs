@@ -7,7 +7,8 @@ use super::TextError;
 use crate::glob::segment::{Segment, Token};
 use crate::glob::{parse, walk_root};
 
-/// One expression for each spelling of the folder the glob begins in.
+/// One expression for each spelling of the folder the glob begins in. What lies below a match is
+/// meant as well, as below an exact path.
 pub(super) fn regexes(
     glob: &str,
     other: fn(&Path) -> Option<PathBuf>,
@@ -24,7 +25,7 @@ pub(super) fn regexes(
     Ok(roots
         .map(|root| {
             let root = plain(root.to_string_lossy().trim_end_matches('/'), folded);
-            format!("^{root}/{tail}$")
+            format!("^{root}/{tail}(/.*)?$")
         })
         .collect())
 }

@@ -8,6 +8,7 @@ use sandproof_scenarios::Network;
 use super::covers::covers;
 use super::filter::{alone, below, spellings};
 use super::{Rules, TextError};
+use crate::confine::cover::inside_any;
 use crate::confine::grants::Grants;
 use crate::glob::GlobSet;
 
@@ -93,12 +94,21 @@ fn limited(rules: &Rules) -> Result<Vec<String>, TextError> {
         lines.push(format!("(allow file-read* file-write* file-ioctl {filters})\n"));
     }
     lines.extend(match rules.network {
-        Network::Open => {
-            let keychain = services("deny", &KEYCHAIN);
-            vec!["(allow network*)\n(allow system-socket)\n(allow mach-lookup)\n".into(), keychain]
-        }
+        Network::Open => open(rules)?,
         Network::Blocked => blocked(rules)?,
     });
+    Ok(lines)
+}
+
+/// Everything but sockets where nothing may be written, and who hands out keys.
+fn open(rules: &Rules) -> Result<Vec<String>, TextError> {
+    let mut lines =
+        vec!["(allow network*)\n(allow system-socket)\n(allow mach-lookup)\n".to_owned()];
+    lines.push(services("deny", &KEYCHAIN));
+    lines.push("(deny network-bind (local unix-socket (subpath \"/\")))\n".to_owned());
+    for root in spellings(&rules.grants.write) {
+        lines.push(bind(&root)?);
+    }
     Ok(lines)
 }
 
@@ -116,13 +126,21 @@ fn free(rules: &Rules) -> Result<Vec<String>, TextError> {
 /// that looks names up is not below them: a name can carry anything out.
 fn blocked(rules: &Rules) -> Result<Vec<String>, TextError> {
     let mut lines = vec!["(allow system-socket (socket-domain AF_UNIX))\n".to_owned()];
+    let written: Vec<PathBuf> = spellings(&rules.grants.write).into_iter().collect();
     for root in spellings(&rules.sockets) {
+        if !rules.grants.limited || inside_any(&root, &written) {
+            lines.push(bind(&root)?);
+        }
         let below = below(&root)?;
-        lines.push(format!("(allow network-bind (local unix-socket {below}))\n"));
         lines.push(format!("(allow network-outbound (remote unix-socket {below}))\n"));
     }
     lines.push(services("allow", &OFFLINE));
     Ok(lines)
+}
+
+/// Lets unix sockets be made below a folder.
+fn bind(root: &Path) -> Result<String, TextError> {
+    Ok(format!("(allow network-bind (local unix-socket {}))\n", below(root)?))
 }
 
 /// Opens or closes Mach services.

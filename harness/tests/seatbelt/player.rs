@@ -11,7 +11,7 @@ use sandproof_backends::seatbelt::profile as profile_text;
 use sandproof_backends::seatbelt::simulate::asks::asks;
 use sandproof_backends::seatbelt::simulate::{self, Answer};
 use sandproof_probes::perform::perform;
-use sandproof_probes::{Attempt, Observation, Outcome};
+use sandproof_probes::{Attempt, Endpoint, Observation, Outcome};
 use sandproof_scenarios::resolve::{Scene, attempt};
 use sandproof_scenarios::step::HostAct;
 use sandproof_scenarios::{Expectation, RoomPath, Step};
@@ -129,7 +129,10 @@ impl<'a> Player<'a> {
     fn carry_out(&mut self, attempt: &Attempt, step: &Step) {
         if let Attempt::Connect { .. } | Attempt::Send { .. } = attempt {
             self.calls.push(TOKEN.into());
-        } else if !matches!(attempt, Attempt::Bind { .. }) {
+        } else if !matches!(
+            attempt,
+            Attempt::Bind { at: Endpoint::Tcp { .. } | Endpoint::Udp { .. } }
+        ) {
             let observation = perform(attempt);
             let outcome = observation.outcome.clone();
             self.seen.push(observation);

@@ -52,10 +52,10 @@ const WEAKENINGS: [Weakening; 27] = [
     }),
     row("deny", "deny-before-grants", "no grant wins over what is denied", denies_first),
     row("globs", "glob-without-pem", "what a glob matches is denied", |text| {
-        lines(text, |line| !(line.starts_with(DENY) && line.contains(".pem$")))
+        lines(text, |line| !(line.starts_with(DENY) && line.contains("\\.pem(")))
     }),
     row("globs", "glob-for-what-is-there", "a glob holds for what comes later", |text| {
-        text.replace("[^/]*\\.pem$", "early\\.pem$")
+        text.replace("[^/]*\\.pem(", "early\\.pem(")
     }),
     row("globs", "glob-needs-a-folder", "`**` stands for no folder as well", |text| {
         text.replace("(.*/)?", ".*/")

@@ -86,7 +86,7 @@ pub fn asks(attempt: &Attempt) -> Result<Vec<Ask>, &'static str> {
         Attempt::Connect { to, .. } | Attempt::Send { to, .. } => {
             list.network("network-outbound", to)?;
         }
-        Attempt::Bind { at } => list.network("network-bind", at)?,
+        Attempt::Bind { at } => list.bind(at)?,
         Attempt::Mknod { .. } => return Err("special files but pipes need root on macOS"),
         Attempt::Exec { .. } | Attempt::Shell { .. } => {
             return Err("what a program does cannot be foreseen");
@@ -181,6 +181,16 @@ impl List {
         if to.symlink_metadata().is_ok() {
             self.entry("file-write-unlink", to);
         }
+    }
+
+    /// A socket with a name makes it.
+    fn bind(&mut self, at: &Endpoint) -> Result<(), &'static str> {
+        self.network("network-bind", at)?;
+        if let Endpoint::Unix { path, .. } = at {
+            let path = self.follow(path, false);
+            self.perhaps("file-write-create", path);
+        }
+        Ok(())
     }
 
     fn network(&mut self, operation: &'static str, to: &Endpoint) -> Result<(), &'static str> {

@@ -74,8 +74,10 @@ fn read_denied(rules: &Rules, path: &str) -> bool {
     }
 }
 
+/// Whether Linux would mask the path, or a folder above it.
 fn matches(globs: &[String], path: &str) -> bool {
-    GlobSet::compile(globs).unwrap().matches(Path::new(path))
+    let set = GlobSet::compile(globs).unwrap();
+    Path::new(path).ancestors().any(|path| set.matches(path))
 }
 
 /// The other name of a folder that macOS keeps in `/private`.

@@ -136,6 +136,10 @@ fn grok_5_2_a_blocked_network_is_blocked(#[case] profile: Profile) {
         assert!(!yes(&rules, operation, docker), "{operation}");
     }
     assert!(!yes(&rules, "network-outbound", names));
+    // Where nothing may be written no socket is made, however open the network.
+    let home = About::Socket(Path::new("/Users/me/s.sock"));
+    assert_eq!(yes(&open, "network-bind", home), profile == Profile::Off);
+    assert!(yes(&open, "network-bind", work));
     assert!(yes(&open, "network-outbound", names) && yes(&open, "network-outbound", docker));
     assert!(yes(&rules, "system-socket", About::Domain("AF_UNIX")));
     let service = |rules, name| yes(rules, "mach-lookup", About::Service(name));
