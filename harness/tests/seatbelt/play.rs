@@ -98,10 +98,8 @@ impl Cell {
             return Ok(arm.all_done().err());
         }
         let route = self.route();
-        let control = self.arm(None)?;
-        let dud = |clause: &Clause| clause.held == Some(false);
-        let denied_only = route.effects.attempts.is_some();
-        if !denied_only && !control.clauses.iter().any(dud) {
+        // Once it held, the attack is known to work.
+        if self.whole.get() != Some(&Shown::Held) && self.is_dud(route)? {
             return Err(Stop::Failed("without a profile the attack does nothing".to_owned()));
         }
         let arm = self.arm(Some(change))?;
@@ -113,6 +111,13 @@ impl Cell {
             return Ok(Some("nothing was denied".to_owned()));
         }
         Ok(arm.works.err())
+    }
+
+    /// Whether the attack does nothing even without a profile.
+    fn is_dud(&self, route: &Route) -> Result<bool, Stop> {
+        let control = self.arm(None)?;
+        let broken = control.clauses.iter().any(|clause| clause.held == Some(false));
+        Ok(!broken && route.effects.attempts.is_none())
     }
 
     /// Plays the route in a world of its own; without a change there is no gate at all.
