@@ -42,6 +42,7 @@ pub mod sockets;
 pub mod sources;
 pub mod state;
 pub mod surroundings;
+pub mod warning;
 
 use std::ffi::OsString;
 use std::io::Write;

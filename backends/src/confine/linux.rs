@@ -32,6 +32,7 @@ use super::plan::Plan;
 use super::refusal::Refusal;
 use super::say;
 use super::surroundings::Surroundings;
+use super::warning;
 use ability::Ability;
 use inside::{Inside, Way};
 use janitor::Janitor;
@@ -70,7 +71,7 @@ pub(super) fn carry_out(
     plan.settle(around)?;
     super::open_log(args, &plan, &ability.lost, events)?;
     let (wanted, unfound) = covering::wanted(&plan, around)?;
-    covering::warn(&plan, &unfound, args.strict_enforcement)?;
+    warning::say_all(&plan, &unfound, args.strict_enforcement)?;
     // From here on the host is changed, and a signal must not keep that from being undone.
     let signals = supervise::hold_signals()?;
     let mut stubs = Stubs::default();

@@ -9,7 +9,7 @@ use super::events::{Event, Events};
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::surroundings::Surroundings;
-use super::{CANNOT_RUN, NOT_FOUND, say};
+use super::{CANNOT_RUN, NOT_FOUND, say, warning};
 use crate::seatbelt::{SANDBOX_EXEC, collect};
 
 /// Becomes the command under a profile; comes back only when that failed, with the exit status.
@@ -32,7 +32,8 @@ pub(super) fn carry_out(
         plan.settle(around)?;
         super::open_log(args, &plan, &[], events)?;
     }
-    let profile = collect::profile(&plan, around)?;
+    let (profile, unfound) = collect::profile(&plan, around)?;
+    warning::say_all(&plan, &unfound, args.strict_enforcement)?;
     plan.sources.recheck()?;
     let (free, applied) = (plan.is_free(), plan.applied(around));
     if args.explain {

@@ -95,7 +95,7 @@ pub fn profile(policy: &Policy, rooms: &Rooms) -> Result<String, String> {
     let refuse = |refusal: Refusal| refusal.to_string();
     let mut plan = plan(policy, &around);
     plan.settle(&around).map_err(refuse)?;
-    collect::profile(&plan, &around).map_err(refuse)
+    collect::profile(&plan, &around).map(|(text, _)| text).map_err(refuse)
 }
 
 /// What `confine` would carry out for this policy.

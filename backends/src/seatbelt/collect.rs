@@ -7,37 +7,46 @@ use super::{Rules, text, volume};
 use crate::confine::plan::Plan;
 use crate::confine::refusal::Refusal;
 use crate::confine::surroundings::Surroundings;
+use crate::confine::warning::Unfound;
 use crate::confine::{links, resolve};
 use crate::glob::{GlobSet, Limits, walk_root};
 
-/// The text of the profile for a settled plan.
+/// The text of the profile for a settled plan, and what is not known of hard links.
 ///
 /// # Errors
 /// A path that cannot be resolved, a file whose hard links are not all found, a glob outside the
 /// grammar or its limits, and what no profile can hold.
-pub fn profile(plan: &Plan, around: &Surroundings) -> Result<String, Refusal> {
-    text(&rules(plan, around)?)
-        .map_err(|error| Refusal::new(error.to_string(), "leave it out, or write it otherwise"))
+pub fn profile(plan: &Plan, around: &Surroundings) -> Result<(String, Unfound), Refusal> {
+    let (rules, unfound) = rules(plan, around)?;
+    match text(&rules) {
+        Ok(text) => Ok((text, unfound)),
+        Err(error) => Err(Refusal::new(error.to_string(), "leave it out, or write it otherwise")),
+    }
 }
 
 /// Every name that leads to what is denied and protected.
-fn rules(plan: &Plan, around: &Surroundings) -> Result<Rules, Refusal> {
-    let near = &around.workspace;
+fn rules(plan: &Plan, around: &Surroundings) -> Result<(Rules, Unfound), Refusal> {
+    let near: Vec<PathBuf> =
+        std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
     let (globs, glob_matches, targets) = expand(&plan.globs)?;
-    let mut deny = names(&plan.mask, near)?;
+    let mut deny = resolved_all(&plan.mask)?;
     deny.extend(targets);
-    deny.extend(links::others(&glob_matches, std::slice::from_ref(near))?);
-    Ok(Rules {
+    let found = links::search(&deny, &glob_matches, &near)?;
+    deny.extend(found.names);
+    let mut protect = resolved_all(&plan.frozen())?;
+    protect.extend(links::others(&protect, &near)?);
+    let rules = Rules {
         grants: plan.grants.clone(),
         sockets: sockets(around),
-        deny,
+        deny: once(deny),
         deny_globs: globs,
         glob_matches,
-        pin_deny: true,
-        protect: names(&plan.frozen(), near)?,
+        pin_deny: plan.pins,
+        protect: once(protect),
         network: plan.network,
-        fold_case: volume::folds_case(near),
-    })
+        fold_case: volume::folds_case(&around.workspace),
+    };
+    Ok((rules, found.unknown))
 }
 
 /// Where unix sockets work although the network is blocked: in the workspace and in `$TMPDIR`. In
@@ -46,17 +55,19 @@ fn sockets(around: &Surroundings) -> Vec<PathBuf> {
     std::iter::once(&around.workspace).chain(&around.tmpdir).cloned().collect()
 }
 
-/// Each path as it is and as it resolves, with the hard links of files.
-fn names(paths: &[PathBuf], near: &Path) -> Result<Vec<PathBuf>, Refusal> {
+/// Each path as it is and as it resolves.
+fn resolved_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
     let mut names = Vec::new();
     for path in paths {
         names.extend(resolve::entry(path)?.all());
     }
-    let others = links::others(&names, &[near.to_path_buf()])?;
-    names.extend(others);
-    names.sort();
-    names.dedup();
     Ok(names)
+}
+
+fn once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The globs in both spellings of the folder they begin in; what they match now; and what the

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use super::stubs::{Shape, Stubs};
 use crate::confine::cover::{self, Cover, Wanted};
 use crate::confine::identity::Identity;
+use crate::confine::links;
 use crate::confine::mutant::{self, Mutant};
 use crate::confine::plan::Plan;
 use crate::confine::refusal::Refusal;
 use crate::confine::surroundings::Surroundings;
-use crate::confine::{links, say};
-
-/// Files that a glob matches, and how many of their names were not found.
-pub(super) type Unfound = Vec<(PathBuf, u64)>;
+use crate::confine::warning::Unfound;
 
 /// What the covers have to bring about; and matched files of which hard links were not found.
 ///
@@ -49,44 +47,6 @@ fn fresh(plan: &Plan) -> Vec<PathBuf> {
     let wanted = plan.grants.limited && !mutant::on(Mutant::SharedMemoryReadOnly);
     let fresh = wanted && there && !named;
     fresh.then(|| place.to_path_buf()).into_iter().collect()
-}
-
-/// Files named when links are missing; the others are counted.
-const NAMED: usize = 5;
-
-/// Says what is given up and what is not known.
-///
-/// # Errors
-/// Something is, and `strict` asks for all.
-pub(super) fn warn(plan: &Plan, unfound: &Unfound, strict: bool) -> Result<(), Refusal> {
-    let mut warnings = Vec::new();
-    if !plan.pins && !plan.denied.is_empty() {
-        warnings.push(
-            "--no-deny-pins: the folders of denied paths can be renamed, and then a later start \
-             does not find what it denies"
-                .to_owned(),
-        );
-    }
-    warnings.extend(unfound.iter().take(NAMED).map(|(path, links)| {
-        let path = path.display().to_string();
-        format!(
-            "{links} hard links of a file that a deny glob matches were not found, and it stays \
-             readable under these names: {}",
-            path.escape_debug()
-        )
-    }));
-    if let Some(more @ 1..) = unfound.len().checked_sub(NAMED) {
-        warnings.push(format!("the same of {more} more files; --explain lists them"));
-    }
-    match warnings.first() {
-        Some(first) if strict => {
-            Err(Refusal::new(first.as_str(), "start without --strict-enforcement, or mend it"))
-        }
-        Some(_) | None => {
-            warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-            Ok(())
-        }
-    }
 }
 
 /// The covers, with something under each of them.

@@ -9,7 +9,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use sandproof_scenarios::Network;
 
 use super::ability::Ability;
-use super::covering::{self, Unfound};
+use super::covering;
 use super::mounts::Calls;
 use super::namespace::{self, Namespaces};
 use super::{bwrap, mounts, sys};
@@ -17,6 +17,7 @@ use crate::confine::cover::{self, Cover, Kind};
 use crate::confine::plan::Plan;
 use crate::confine::refusal::Refusal;
 use crate::confine::surroundings::Surroundings;
+use crate::confine::warning::Unfound;
 
 /// Says it on standard output.
 ///

@@ -17,7 +17,7 @@ fn rules(root: &Path, deny: &[PathBuf], globs: &[String]) -> Result<Rules, Refus
         globs: globs.to_vec(),
         ..Plan::granting(Profile::Off, Grants::default())
     };
-    super::rules(&plan, &around)
+    super::rules(&plan, &around).map(|(rules, _)| rules)
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -75,4 +75,22 @@ fn a_glob_outside_the_grammar_is_a_refusal() {
     let (_dir, root) = folder();
     let globs = ["/a/{b,c}*".to_owned()];
     assert!(rules(&root, &[], &globs).unwrap_err().to_string().contains("/a/{b,c}*"));
+}
+
+#[test]
+fn hard_links_of_matches_are_denied_and_missing_ones_told() {
+    let (_dir, root) = folder();
+    let (_other, elsewhere) = folder();
+    for name in ["a.pem", "b.pem"] {
+        fs::write(root.join(name), "x").unwrap();
+    }
+    fs::hard_link(root.join("a.pem"), root.join("twin")).unwrap();
+    fs::hard_link(root.join("b.pem"), elsewhere.join("far")).unwrap();
+    let around = Surroundings { workspace: root.clone(), ..Surroundings::default() };
+    let globs = vec![format!("{}/*.pem", root.display())];
+    let plan = Plan { globs, pins: false, ..Plan::granting(Profile::Off, Grants::default()) };
+    let (found, unfound) = super::rules(&plan, &around).unwrap();
+    assert_eq!(found.deny, [root.join("twin")]);
+    assert_eq!(unfound, [(root.join("b.pem"), 1)]);
+    assert!(!found.pin_deny);
 }
