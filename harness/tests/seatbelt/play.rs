@@ -9,7 +9,7 @@ use sandproof::evidence::{Attemptance, Attempted, Clause};
 use sandproof::inspect::{Seen, clauses};
 use sandproof::photo::{Look, Photo};
 use sandproof::world::{Words, World};
-use sandproof_scenarios::{Expectation, Profile, Route, Scenario};
+use sandproof_scenarios::{Expectation, PathEffect, Profile, Route, Scenario};
 
 use super::player::{Player, Stop};
 
@@ -79,8 +79,12 @@ impl Cell {
         if let Some(why) = &self.lack {
             return Shown::Unsimulated(why.clone());
         }
-        if self.route().effects.start.is_some() {
+        let effects = &self.route().effects;
+        if effects.start.is_some() {
             return Shown::Unsimulated("the start is refused before there is a profile".into());
+        }
+        if effects.paths.values().any(|effect| *effect == PathEffect::Present) {
+            return Shown::Unsimulated("it is about what the sandbox itself writes".into());
         }
         match self.judge(change) {
             Ok(None) => Shown::Held,
