@@ -116,11 +116,10 @@ impl World {
             ("TMPDIR".to_owned(), text(&self.rooms.temp)),
         ]);
         for (name, listener) in &self.listeners {
-            let variable = match name.as_str() {
-                "default" => "LISTENER".to_owned(),
-                name => format!("LISTENER_{}", name.to_uppercase().replace('-', "_")),
-            };
-            env.insert(variable, listener.address());
+            env.insert(variable("LISTENER", "default", name), listener.address());
+        }
+        for (name, victim) in &self.victims {
+            env.insert(variable("VICTIM", "victim", name), victim.address().pid.to_string());
         }
         env
     }
@@ -299,4 +298,12 @@ fn next(state: &mut u64) -> u64 {
     *state ^= *state >> 7;
     *state ^= *state << 17;
     *state
+}
+
+/// `LISTENER` for the unnamed one, `LISTENER_NAME` for the others.
+fn variable(kind: &str, unnamed: &str, name: &str) -> String {
+    if name == unnamed {
+        return kind.to_owned();
+    }
+    format!("{kind}_{}", name.to_uppercase().replace('-', "_"))
 }

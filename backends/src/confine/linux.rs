@@ -144,8 +144,10 @@ fn inside(
     }
     let fresh = covers.iter().filter(|cover| cover.kind == Kind::Fresh);
     grants.write.extend(fresh.map(|cover| cover.path.clone()));
+    let apart = !limited && !covers.is_empty() && ability.landlock.is_some();
     let stage = Stage {
         covers,
+        apart,
         limited,
         grants: Some(grants).filter(|_| limited && ability.landlock.is_some()),
         network: Some(plan.network).filter(|_| ability.seccomp),

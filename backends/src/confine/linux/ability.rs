@@ -113,6 +113,10 @@ fn needs(plan: &Plan) -> Vec<Need> {
     if plan.grants.limited {
         needs.push(need(Mechanism::Landlock, "what may be read and written", false));
     }
+    if plan.covers() && !plan.grants.limited {
+        let promise = "denied paths, seen through a process outside";
+        needs.push(need(Mechanism::Landlock, promise, true));
+    }
     if plan.grants.limited || plan.covers() {
         let promise = "denied and protected paths, and modes and owners outside the write roots";
         needs.push(need(Mechanism::Mounts, promise, false));

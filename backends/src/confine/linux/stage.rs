@@ -34,6 +34,8 @@ pub(super) struct Stage {
     pub(super) limited: bool,
     /// Rights to grant; absent: no Landlock domain.
     pub(super) grants: Option<Grants>,
+    /// Without such a domain: processes outside are out of reach, since they see no covers.
+    pub(super) apart: bool,
     /// Network of the filter; absent: no filter.
     pub(super) network: Option<Network>,
     /// The network is blocked, by whatever layer there is.
@@ -64,7 +66,7 @@ impl Stage {
     /// There is no Landlock, or the filter cannot be built.
     pub(super) fn tools(&self) -> Result<Tools, Refusal> {
         Ok(Tools {
-            rights: self.grants.as_ref().map(|_| rights::abi()).transpose()?,
+            rights: (self.grants.is_some() || self.apart).then(rights::abi).transpose()?,
             filter: self.network.map(Filter::build).transpose()?,
         })
     }
@@ -110,12 +112,20 @@ impl Stage {
         if let (Some(grants), Some(abi)) = (&self.grants, tools.rights) {
             rights::enter(Domain { grants, blocked: self.blocked, told: self.told }, abi)?;
         }
+        if let (true, Some(abi)) = (self.stands_apart(), tools.rights) {
+            rights::stand_apart(abi)?;
+        }
         // Late, since a change of credentials unties it.
         let tied = set_parent_process_death_signal(Some(Signal::KILL));
         if tied.is_err() || !alive() {
             return Err(Refusal::new("the supervisor of this start is gone", "start again"));
         }
         tools.filter.as_ref().map_or(Ok(None), Filter::install)
+    }
+
+    /// A domain is wanted only for what cannot be seen without one.
+    fn stands_apart(&self) -> bool {
+        self.apart && self.grants.is_none() && !mutant::on(Mutant::OutsideInReach)
     }
 
     /// The current folder still stands on the mount below the covers; entering it again by name
