@@ -112,7 +112,7 @@ impl Stage {
         if let (Some(grants), Some(abi)) = (&self.grants, tools.rights) {
             rights::enter(Domain { grants, blocked: self.blocked, told: self.told }, abi)?;
         }
-        if let (true, Some(abi)) = (self.stands_apart(), tools.rights) {
+        if let (true, Some(abi)) = (self.apart && self.grants.is_none(), tools.rights) {
             rights::stand_apart(abi)?;
         }
         // Late, since a change of credentials unties it.
@@ -121,11 +121,6 @@ impl Stage {
             return Err(Refusal::new("the supervisor of this start is gone", "start again"));
         }
         tools.filter.as_ref().map_or(Ok(None), Filter::install)
-    }
-
-    /// A domain is wanted only for what cannot be seen without one.
-    fn stands_apart(&self) -> bool {
-        self.apart && self.grants.is_none() && !mutant::on(Mutant::OutsideInReach)
     }
 
     /// The current folder still stands on the mount below the covers; entering it again by name
