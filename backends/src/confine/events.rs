@@ -160,6 +160,12 @@ impl Events {
         log.make_folder().and_then(|()| log.append(b"")).map_err(|error| log.unwritable(&error))
     }
 
+    /// Whether anything is noted.
+    #[must_use]
+    pub fn are_noted(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// From here on nothing is noted.
     pub fn close(&mut self) {
         self.log = None;

@@ -1,6 +1,7 @@
 //! Carries a plan out with Landlock, seccomp and mounts.
 
 mod ability;
+mod audit;
 mod bwrap;
 mod channel;
 mod covering;
@@ -18,15 +19,14 @@ mod stage;
 mod stubs;
 mod supervise;
 mod sys;
-
-use std::os::fd::OwnedFd;
+mod witness;
 
 use nix::sys::signal::SigSet;
 use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{Cover, Kind};
-use super::events::{Event, Events};
+use super::events::Events;
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
 use super::refusal::Refusal;
@@ -34,6 +34,7 @@ use super::say;
 use super::surroundings::Surroundings;
 use super::warning;
 use ability::Ability;
+use channel::Waiting;
 use inside::{Inside, Way};
 use janitor::Janitor;
 use mounts::Calls;
@@ -41,6 +42,7 @@ use namespace::Namespaces;
 use stage::Stage;
 use stubs::Stubs;
 use supervise::Ended;
+use witness::Witness;
 
 /// Inside bwrap: goes on where the first start handed over.
 ///
@@ -81,13 +83,12 @@ pub(super) fn carry_out(
     };
     let _janitor = Janitor::of(stubs)?;
     let applied = Some(plan.applied(around)).filter(|_| !plan.is_free());
-    let confined = |listener: Option<OwnedFd>| {
-        if let Some(listener) = listener {
-            notice::answer(listener, events.clone());
-        }
-        applied.clone().map_or(Ok(()), |applied| events.note(Event::ProfileApplied(applied)))
-    };
-    start(args, inside(args, plan, around, &ability, covers)?, events, &signals, &confined)
+    let witness = Witness::of(events, applied, &ability);
+    let mut inside = inside(args, plan, around, &ability, covers)?;
+    inside.stage.told = witness.hears_audit();
+    let ended = start(args, inside, events, &signals, &|waiting| witness.confined(waiting));
+    witness.finish();
+    ended
 }
 
 /// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
@@ -96,7 +97,7 @@ fn start(
     mut inside: Inside,
     events: &Events,
     signals: &SigSet,
-    confined: &dyn Fn(Option<OwnedFd>) -> Result<(), Refusal>,
+    confined: &dyn Fn(Waiting) -> Result<(), Refusal>,
 ) -> Result<i32, Refusal> {
     let mut trouble = Refusal::new("own-mounts is missing (--without)", "install bubblewrap");
     if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {

@@ -24,6 +24,10 @@ pub(crate) fn all() -> Vec<Test> {
             "grok_6_8_the_log_is_closed_to_the_command",
             grok_6_8_the_log_is_closed_to_the_command,
         ),
+        test(
+            "grok_8_5_sources_of_denials_are_explained",
+            grok_8_5_sources_of_denials_are_explained,
+        ),
         test("grok_8_1_twenty_starts_lose_no_line", grok_8_1_twenty_starts_lose_no_line),
     ]
 }
@@ -210,4 +214,15 @@ fn grok_8_1_twenty_starts_lose_no_line(world: &World) -> Outcome {
     let applied = count(|event| matches!(event, Event::ProfileApplied(_)));
     let denied = count(|event| matches!(event, Event::NetViolation(_)));
     ensure((applied, denied, events.len()) == (20, 20, 40), &format!("{applied} {denied}"))
+}
+
+fn grok_8_5_sources_of_denials_are_explained(world: &World) -> Outcome {
+    let told = |options: &[&str]| {
+        world.confined(&[options, &["--explain"]].concat(), "true").map(|ran| ran.out)
+    };
+    let strict = told(&["--sandbox", "strict"])?;
+    ensure(strict.contains("noted: denied sockets (seccomp notification)"), &strict)?;
+    ensure(strict.contains("denied file") || strict.contains("Landlock denies"), &strict)?;
+    let open = told(&["--sandbox", "workspace"])?;
+    ensure(!open.contains("noted: denied sockets"), &open)
 }

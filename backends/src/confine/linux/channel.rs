@@ -26,8 +26,8 @@ enum Word {
     Refused(Refusal),
     /// `bwrap` has done its part.
     Laid,
-    /// It is confined, and waits.
-    Confined,
+    /// It, the process of this number, is confined, and waits.
+    Confined(u32),
 }
 
 /// What a supervisor hears.
@@ -39,10 +39,19 @@ pub(super) enum Told {
     Refused(Refusal),
     /// See [`Word`].
     Laid,
-    /// With the listener of its filter, if that has one.
-    Confined(Option<OwnedFd>),
+    /// See [`Word`].
+    Confined(Waiting),
     /// The child ended without a word.
     Nothing,
+}
+
+/// A child that is confined and waits to be let go.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// Its process.
+    pub(super) pid: u32,
+    /// The listener of its filter, if that has one.
+    pub(super) listener: Option<OwnedFd>,
 }
 
 /// The supervisor's end.
@@ -92,7 +101,7 @@ impl Hearer {
             Word::Trouble(refusal) => Told::Trouble(refusal),
             Word::Refused(refusal) => Told::Refused(refusal),
             Word::Laid => Told::Laid,
-            Word::Confined => Told::Confined(fd),
+            Word::Confined(pid) => Told::Confined(Waiting { pid, listener: fd }),
         })
     }
 
@@ -136,10 +145,11 @@ impl Teller {
 
     /// Tells that all is taken away, and waits to be let go.
     pub(super) fn confined(&self, listener: Option<OwnedFd>) -> Result<(), Refusal> {
-        let answered = self.tell(&Word::Confined, listener.as_ref()).and_then(|()| {
-            let mut answer = [0; 2];
-            Ok(rustix::io::read(&self.socket, &mut answer)? == answer.len())
-        });
+        let answered =
+            self.tell(&Word::Confined(std::process::id()), listener.as_ref()).and_then(|()| {
+                let mut answer = [0; 2];
+                Ok(rustix::io::read(&self.socket, &mut answer)? == answer.len())
+            });
         if answered.unwrap_or(false) {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use sandproof_scenarios::Network;
 
 use super::ability::Ability;
+use super::audit::Audit;
 use super::covering;
 use super::mounts::Calls;
 use super::namespace::{self, Namespaces};
@@ -85,6 +86,7 @@ impl Explanation<'_> {
         lines.extend(self.files());
         lines.extend(self.paths());
         lines.extend(self.process());
+        lines.extend(self.noted());
         let lost = &self.ability.lost;
         lines.extend(lost.iter().map(|(promise, why)| format!("lost: {promise}: {why}")));
         lines.push(String::new());
@@ -179,12 +181,49 @@ impl Explanation<'_> {
         blocked.then(|| "network namespace (if allowed)".to_owned())
     }
 
+    /// Sockets with a name in the file system: no filter sees where a call goes.
+    fn named_sockets(&self) -> String {
+        let landlock = self.landlock().filter(|_| self.ability.landlock >= Some(ABI::V9));
+        match (landlock, self.mounts) {
+            (Some(landlock), _) => format!("sockets of other folders: {landlock}"),
+            (None, Some(mounts)) => {
+                format!("sockets of well-known daemons: {mounts}; others can be reached")
+            }
+            (None, None) => promise("sockets of daemons", [], NO_MOUNTS),
+        }
+    }
+
+    /// Which denials are noted, and which nobody is told of.
+    fn noted(&self) -> Vec<String> {
+        if self.ability.free {
+            return Vec::new();
+        }
+        let mut lines = Vec::new();
+        if self.plan.network == Network::Blocked && self.ability.seccomp {
+            lines.push("noted: denied sockets (seccomp notification)".to_owned());
+        }
+        if self.plan.grants.limited {
+            let told = self.ability.landlock >= Some(ABI::V7) && Audit::listen().is_some();
+            lines.push(if told {
+                "noted: what Landlock denies (audit); not what mounts refuse".to_owned()
+            } else {
+                "noted: no denied file; the kernel tells of them only root, from Landlock ABI 7 \
+                 on, while audit is on"
+                    .to_owned()
+            });
+        }
+        lines
+    }
+
     /// Promises about the process itself.
     fn process(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.plan.network == Network::Blocked {
-            let by = [self.filter(), self.empty_network()];
+            let ports = self.landlock().filter(|_| self.ability.landlock >= Some(ABI::V4));
+            let ports = ports.map(|landlock| format!("{landlock} (ports)"));
+            let by = [self.filter(), self.empty_network(), ports];
             lines.push(promise("the blocked network", by, NO_FILTER));
+            lines.push(self.named_sockets());
         }
         if self.ability.free {
             return lines;
@@ -202,7 +241,7 @@ impl Explanation<'_> {
 }
 
 /// One promise with the layers that enforce it.
-fn promise(what: &str, by: [Option<String>; 2], mend: &str) -> String {
+fn promise<const N: usize>(what: &str, by: [Option<String>; N], mend: &str) -> String {
     let by: Vec<String> = by.into_iter().flatten().collect();
     match by.is_empty() {
         true => format!("{what}: NOT ENFORCED; {mend}"),

@@ -13,7 +13,7 @@ use super::sys::{self, Notice};
 use crate::confine::events::{Event, Events, Violation};
 
 /// Denials noted of one start. A command that tries in a loop must not wash the log away.
-const MOST: usize = 1000;
+pub(super) const MOST: usize = 1000;
 
 /// Answers from a thread of its own, until every process under the filter is gone. Without a
 /// thread nobody answers, and the kernel denies.

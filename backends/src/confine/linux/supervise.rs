@@ -1,7 +1,6 @@
 //! The parent: passes signals on, waits, and leaves no process behind.
 
 use std::fs;
-use std::os::fd::OwnedFd;
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask};
 use nix::sys::wait::{WaitPidFlag, waitpid};
@@ -9,7 +8,7 @@ use nix::unistd::Pid;
 use rustix::io::Errno;
 use rustix::process::{Pid as Process, WaitOptions};
 
-use super::channel::{self, Hearer, Told};
+use super::channel::{self, Hearer, Told, Waiting};
 use super::inside::{Inside, Way};
 use super::sys;
 use crate::confine::mutant::{self, Mutant};
@@ -37,14 +36,14 @@ pub(super) enum Ended {
 
 /// Runs the command in a child, and comes back once every process of it has ended. The child gets
 /// the mask `signals`; this process holds those it waits for. The command is let go once
-/// `confined` agrees, which gets the listener of its filter.
+/// `confined` agrees.
 ///
 /// # Errors
 /// No child can be made, or it cannot be confined.
 pub(super) fn run(
     inside: &Inside,
     signals: &SigSet,
-    confined: impl FnOnce(Option<OwnedFd>) -> Result<(), Refusal>,
+    confined: impl FnOnce(Waiting) -> Result<(), Refusal>,
 ) -> Result<Ended, Refusal> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| failed(&error))?;
@@ -96,7 +95,7 @@ enum Start {
 /// Listens to the child until it is confined, or is not going to be.
 fn listen(
     hearer: &Hearer,
-    confined: impl FnOnce(Option<OwnedFd>) -> Result<(), Refusal>,
+    confined: impl FnOnce(Waiting) -> Result<(), Refusal>,
 ) -> Result<Start, Refusal> {
     loop {
         match hearer.hear().map_err(|error| failed(&error))? {
@@ -104,8 +103,8 @@ fn listen(
             Told::Trouble(refusal) => return Ok(Start::Trouble(refusal)),
             Told::Refused(refusal) => return Err(refusal),
             Told::Nothing => return Ok(Start::Silent),
-            Told::Confined(listener) => {
-                confined(listener)?;
+            Told::Confined(waiting) => {
+                confined(waiting)?;
                 hearer.go().map_err(|error| failed(&error))?;
                 return Ok(Start::Confined);
             }
