@@ -4,8 +4,8 @@
 //! `linux` and `macos` carry it out. On Linux a start is a supervisor outside and a child that
 //! takes everything away from itself, step by step, before it becomes the command: namespaces,
 //! covers, capabilities, Landlock, the filter of calls. What cannot be taken away is a refusal.
-//! Nothing here starts a thread: the start forks, and only a process of one thread can make a user
-//! namespace.
+//! No thread is started before the command is confined: the start forks, and only a process of one
+//! thread can make a user namespace. What happens is noted in the log ([`events`]).
 //!
 //! What is not promised, because mounts cannot give it:
 //! - A path that does not exist yet is held by an empty stub on the host while the command runs.
@@ -16,6 +16,11 @@
 //! - Files in a denied folder may have hard links elsewhere; only those of denied files are looked
 //!   for. A second bind mount of the same files is not looked for either.
 //! - Before Landlock ABI 9 named unix sockets can be reached; those of well-known daemons are masked.
+//! - Settings that are missing are held by stubs as well: where `.grok` is in a workspace without
+//!   `sandbox.toml`, `git status` shows an empty one while the command runs.
+//! - With the network blocked the command can install no seccomp listener of its own: the kernel
+//!   has one for all filters of a process, and it notes denied sockets.
+//! - Under `devbox` GROK_HOME is writable, its log too.
 //! - When the supervisor is killed, the command dies, but not what it started in the background.
 
 pub mod args;

@@ -24,6 +24,7 @@ pub(crate) fn all() -> Vec<Test> {
             "grok_6_8_the_log_is_closed_to_the_command",
             grok_6_8_the_log_is_closed_to_the_command,
         ),
+        test("grok_8_4_bwrap_starts_are_noted_too", grok_8_4_bwrap_starts_are_noted_too),
         test(
             "grok_8_5_sources_of_denials_are_explained",
             grok_8_5_sources_of_denials_are_explained,
@@ -225,4 +226,17 @@ fn grok_8_5_sources_of_denials_are_explained(world: &World) -> Outcome {
     ensure(strict.contains("denied file") || strict.contains("Landlock denies"), &strict)?;
     let open = told(&["--sandbox", "workspace"])?;
     ensure(!open.contains("noted: denied sockets"), &open)
+}
+
+fn grok_8_4_bwrap_starts_are_noted_too(world: &World) -> Outcome {
+    if !std::path::Path::new("/usr/bin/bwrap").exists() {
+        return world.refused(&["--without", "own-mounts"], "install bubblewrap");
+    }
+    let options = ["--without", "own-mounts", "--network", "blocked"];
+    world.denied(&options, "$EXE act socket 2")?;
+    let events = events(world)?;
+    let [Event::ProfileApplied(_), Event::NetViolation(violation)] = &events[..] else {
+        return Err(format!("{events:?}"));
+    };
+    ensure(violation.target == "inet", &violation.target)
 }
