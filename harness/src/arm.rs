@@ -116,7 +116,7 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
     let launch = launch(bench, plan, &world)?;
     write_files(&launch).map_err(ArmError::Harness)?;
     let known_left = existing(&plan.backend.leaves(&world.rooms));
-    let logs = OwnLogs::look(plan.backend.logs(&world.grok_home()));
+    let logs = OwnLogs::look(plan.backend.logs(&world.home_of_grok()));
     let before = photograph(&world)?;
     let between = RefCell::new(None);
     // What must work is not undone by who lets it work.

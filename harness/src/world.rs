@@ -94,7 +94,7 @@ impl World {
 
     /// GROK_HOME, as given so far.
     #[must_use]
-    pub fn grok_home(&self) -> PathBuf {
+    pub fn home_of_grok(&self) -> PathBuf {
         let home = self.env.get(std::ffi::OsStr::new("GROK_HOME"));
         home.map_or_else(|| self.rooms.home.join(".grok"), PathBuf::from)
     }
@@ -217,7 +217,7 @@ impl World {
 
     /// Adds a line to GROK_HOME/hooks-paths.
     fn add_hooks_path(&self, target: &Path) -> io::Result<()> {
-        let registry = self.grok_home().join("hooks-paths");
+        let registry = self.home_of_grok().join("hooks-paths");
         let mut text = fs::read_to_string(&registry).unwrap_or_default();
         text.push_str(&format!("{}\n", target.display()));
         fs::write(with_parents(&registry)?, text)
