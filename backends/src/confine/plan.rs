@@ -51,6 +51,8 @@ pub struct Plan {
     pub matched: Vec<PathBuf>,
     /// The globs among what is denied, absolute.
     pub globs: Vec<String>,
+    /// Limits of the walk for them.
+    pub limits: Limits,
     /// The folders of what is denied cannot be renamed.
     pub pins: bool,
     /// Paths read but not written; they need not exist yet.
@@ -78,6 +80,7 @@ impl Plan {
             mask: Vec::new(),
             denied: Vec::new(),
             globs: Vec::new(),
+            limits: Limits::default(),
             matched: Vec::new(),
             pins: true,
             freeze: Vec::new(),
@@ -137,6 +140,7 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
         denied: denied(args, around, asked),
         matched,
         globs,
+        limits,
         pins: !args.no_deny_pins && !mutant::on(Mutant::DeniedUnpinned),
         freeze: freeze(args, around)?,
         state: State::default(),

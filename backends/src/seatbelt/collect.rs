@@ -28,7 +28,7 @@ pub fn profile(plan: &Plan, around: &Surroundings) -> Result<(String, Unfound), 
 fn rules(plan: &Plan, around: &Surroundings) -> Result<(Rules, Unfound), Refusal> {
     let near: Vec<PathBuf> =
         std::iter::once(&around.workspace).chain(&plan.grants.write).cloned().collect();
-    let (globs, glob_matches, targets) = expand(&plan.globs)?;
+    let (globs, glob_matches, targets) = expand(&plan.globs, plan.limits)?;
     let mut deny = resolved_all(&plan.mask)?;
     deny.extend(targets);
     let found = links::search(&deny, &glob_matches, &near)?;
@@ -74,14 +74,14 @@ fn once(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 /// symlinks among that lead to, which is under no expression.
 type Expanded = (Vec<String>, Vec<PathBuf>, Vec<PathBuf>);
 
-fn expand(globs: &[String]) -> Result<Expanded, Refusal> {
+fn expand(globs: &[String], limits: Limits) -> Result<Expanded, Refusal> {
     let refuse = |error| Refusal::new(format!("a deny {error}"), "nothing was started");
     let mut all = globs.to_vec();
     for glob in globs {
         all.extend(resolved(glob)?);
     }
     let set = GlobSet::compile(&all).map_err(refuse)?;
-    let found = set.expand(Limits::default()).map_err(refuse)?;
+    let found = set.expand(limits).map_err(refuse)?;
     let (matches, targets) = found.into_iter().partition(|path| set.matches(path));
     Ok((all, matches, targets))
 }

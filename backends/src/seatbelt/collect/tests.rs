@@ -94,3 +94,20 @@ fn hard_links_of_matches_are_denied_and_missing_ones_told() {
     assert_eq!(unfound, [(root.join("b.pem"), 1)]);
     assert!(!found.pin_deny);
 }
+
+#[test]
+fn the_limits_of_the_plan_hold() {
+    let (_dir, root) = folder();
+    for name in ["a.pem", "b.pem"] {
+        fs::write(root.join(name), "x").unwrap();
+    }
+    let around = Surroundings { workspace: root.clone(), ..Surroundings::default() };
+    let globs = vec![format!("{}/*.pem", root.display())];
+    let with = |matches| {
+        let limits = Limits { matches, ..Limits::default() };
+        let bare = Plan::granting(Profile::Off, Grants::default());
+        super::rules(&Plan { globs: globs.clone(), limits, ..bare }, &around)
+    };
+    assert!(with(2).is_ok());
+    assert!(with(1).unwrap_err().to_string().contains("more than 1 matches"));
+}
