@@ -212,6 +212,13 @@ fn codex_a2_metadata_at_the_top(world: &World) -> Outcome {
     ensure(!world.at("work/.agents").exists(), "something was left")?;
     world.allowed(&options, &writes("sub/.git"))?;
     world.allowed(&options, "cat .git/config && mkdir .GIT && rmdir .GIT")?;
+    // A profile that is built on it protects its own roots as well.
+    let text = "[profiles.mine]\nextends = \"workspace-write\"\nread_write = [\"../outside\"]\n";
+    world.write("home/.grok/sandbox.toml", text)?;
+    let mine = ["--sandbox", "mine"];
+    world.denied(&mine, "mkdir -p $W/outside/.git/x && rm -r $W/outside/.git")?;
+    world.denied(&mine, INET)?;
+    world.allowed(&mine, &writes("$W/outside"))?;
     // Profiles of the workspace are metadata of ours.
     world.denied(&options, "mkdir -p .grok && echo > .grok/sandbox.toml && rm -r .grok")
 }

@@ -54,7 +54,7 @@ fn grok_10_1_the_profile_is_remembered(world: &World) -> Outcome {
 fn grok_10_1_a_refused_start_is_none(world: &World) -> Outcome {
     let wrong = ["--session", "s", "--sandbox", "strict", "--keep-fd", "99"];
     refused(world, &wrong, "not open")?;
-    ensure(!world.at("home/.grok/sessions").exists(), "a record was left")?;
+    ensure(!world.at("home/.grok/sessions/s").exists(), "a record was left")?;
     refused(world, &["--resume", "s"], "no session")?;
     refused(world, &["--session", "../s"], "no name of a session")?;
     refused(world, &["--session", "s", "--resume", "s"], "cannot be used with")?;

@@ -103,6 +103,10 @@ impl Drop for Stubs {
             if stub.is_free() {
                 // What cannot be removed is a harmless empty file, and the next start tries again.
                 let _ = keeping_time(&stub.path, || remove(stub));
+                // One of another user stays, and must not be locked any longer than we are alone.
+                if let Some(file) = &stub.held {
+                    let _ = flock(file, FlockOperation::NonBlockingUnlock);
+                }
             }
         }
     }

@@ -31,8 +31,8 @@ const OTHERS_WRITE: u32 = 0o022;
 #[derive(Debug)]
 pub(super) struct Store {
     folder: PathBuf,
-    /// Folders that this process has made, in order.
-    made: Vec<PathBuf>,
+    /// The folder of a session, when this process has made it.
+    made: Option<PathBuf>,
 }
 
 /// Why a record was not read.
@@ -68,7 +68,7 @@ pub(super) fn is_id(id: &str) -> bool {
 
 impl Store {
     pub(super) fn of(grok_home: &Path) -> Self {
-        Self { folder: grok_home.join("sessions"), made: Vec::new() }
+        Self { folder: grok_home.join("sessions"), made: None }
     }
 
     /// Whether anything has this name.
@@ -142,7 +142,8 @@ impl Store {
             folder.ancestors().take_while(|path| fs::symlink_metadata(path).is_err()).collect();
         for path in missing.into_iter().rev() {
             match DirBuilder::new().mode(0o700).create(path) {
-                Ok(()) => self.made.push(path.to_path_buf()),
+                Ok(()) if path == folder => self.made = Some(folder.to_path_buf()),
+                Ok(()) => {}
                 // Another session began just now.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -151,12 +152,12 @@ impl Store {
         Ok(())
     }
 
-    /// Removes what this process has made and nobody else has filled.
+    /// Removes the session if it began here. The folder of all sessions stays: another start may
+    /// have it covered by now, and without a folder below it the cover would be gone.
     pub(super) fn undo(&mut self) {
-        for folder in self.made.drain(..).rev() {
-            // The record of the session; a folder above it holds none.
+        if let Some(folder) = self.made.take() {
             let _ = fs::remove_file(folder.join(FILE));
-            let _ = fs::remove_dir(&folder);
+            let _ = fs::remove_dir(folder);
         }
     }
 }
