@@ -57,7 +57,7 @@ enum Check {
         #[arg(long)]
         sandproof: Option<PathBuf>,
     },
-    /// All checks that need no built executable: tidy, floors, cfg, unsafe, workflows.
+    /// All checks that need no built executable: all of the above but schemas.
     All,
     /// The AppArmor restriction of user namespaces is as a job says, or the job tests nothing.
     Userns {
@@ -100,7 +100,14 @@ fn run(root: &Path, check: &Check) -> Result<Vec<Finding>, CheckError> {
         Check::Schemas { sandproof } => schemas::check(root, sandproof.as_deref()),
         Check::Userns { state } => userns::check(Path::new(userns::SWITCH), *state),
         Check::All => {
-            let checks = [tidy::check, floors::check, cfg::check, unsafes::check, workflows::check];
+            let checks = [
+                tidy::check,
+                floors::check,
+                cfg::check,
+                unsafes::check,
+                conformance::check,
+                workflows::check,
+            ];
             let found: Result<Vec<_>, _> = checks.iter().map(|check| check(root)).collect();
             Ok(found?.concat())
         }
