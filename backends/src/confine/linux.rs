@@ -18,6 +18,7 @@ mod rights;
 mod stage;
 mod stubs;
 mod supervise;
+mod survivors;
 mod sys;
 mod witness;
 

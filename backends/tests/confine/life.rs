@@ -66,7 +66,7 @@ fn pid(child: &std::process::Child) -> Pid {
 }
 
 /// Whether a process is gone within a second, or waits for init to notice.
-fn gone(pid: i32) -> bool {
+pub(crate) fn gone(pid: i32) -> bool {
     let end = Instant::now() + Duration::from_secs(1);
     while Instant::now() < end {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -9,12 +9,14 @@ use nix::unistd::Pid;
 
 use crate::check::{Outcome, Test, ensure, tests};
 use crate::files::wait_for_line;
+use crate::life::gone;
 use crate::world::World;
 
 pub(crate) fn all() -> Vec<Test> {
     tests![
         grok_3_23_a_missing_path_leaves_no_stub,
         grok_3_23_a_killed_supervisor_leaves_no_stub,
+        grok_3_23_no_process_outlives_a_stub,
         grok_3_23_twenty_starts_at_once_leave_no_stub,
         grok_3_23_a_locked_folder_is_no_obstacle,
     ]
@@ -70,6 +72,25 @@ fn grok_3_23_a_killed_supervisor_leaves_no_stub(world: &World) -> Outcome {
     }
     let after = world.bare("find . | sort")?.out;
     ensure(before == after, &format!("left changed: {before} {after}"))
+}
+
+/// Without its stub a cover is gone; nobody may be left to see that. `off` scopes no signals, so
+/// there the command itself can kill its supervisor.
+fn grok_3_23_no_process_outlives_a_stub(world: &World) -> Outcome {
+    let script = "echo $PPID > ../home/supervisor; setsid sh -c 'echo $$ > ../home/left; \
+                  while ! echo planted > late; do :; done' 2>/dev/null & \
+                  while ! test -s ../home/left; do :; done; kill -9 $PPID";
+    let options = [&["--sandbox", "off"][..], &DENY].concat();
+    let ran = world.confined(&options, script)?;
+    ensure(ran.status == 128 + 9, &format!("the supervisor was not killed: {ran:?}"))?;
+    let left = world.read("home/left");
+    let pid: i32 = left.trim().parse().map_err(|_| format!("no pid: {left}"))?;
+    let end = Instant::now() + Duration::from_secs(5);
+    while world.at("work/late").exists() && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    ensure(!world.at("work/late").exists(), &format!("planted: {}", world.read("work/late")))?;
+    ensure(gone(pid), "a process outlived the stub")
 }
 
 fn grok_3_23_twenty_starts_at_once_leave_no_stub(world: &World) -> Outcome {

@@ -1,7 +1,11 @@
 //! [`Janitor`]: a process that removes the stubs once the supervisor is gone, however it went.
+//!
+//! A supervisor that was killed could not end what the command had left in the background. These
+//! processes must go before the stubs do: without a stub its cover is gone, and the denied path could
+//! be made after all.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 
 use nix::sys::wait::waitpid;
@@ -10,7 +14,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior, setsid};
 
 use super::stubs::Stubs;
-use super::sys;
+use super::{survivors, sys};
 use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
 
@@ -49,13 +53,18 @@ impl Janitor {
     }
 }
 
+/// What a supervisor says that comes to its end: everything below it has ended.
+const ENDED: [u8; 1] = [1];
+
 /// Waits until nobody holds the other end, and removes the stubs.
 fn work(wait: OwnedFd, stubs: Stubs) {
     // As little as the supervisor may it show the host's mounts, or be ended by keys.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = setsid();
-    let _ = File::from(wait).read(&mut [0]);
-    if mutant::on(Mutant::StubsLeft) {
+    let mut said = [0];
+    let ended = matches!(File::from(wait).read(&mut said), Ok(1)) && said == ENDED;
+    let free = ended || stubs.paths_of_ours().iter().all(|path| survivors::end(path));
+    if mutant::on(Mutant::StubsLeft) || !free {
         stubs.leave();
     } else {
         drop(stubs);
@@ -65,7 +74,8 @@ fn work(wait: OwnedFd, stubs: Stubs) {
 impl Drop for Janitor {
     fn drop(&mut self) {
         if let Some((pid, hold)) = self.running.take() {
-            drop(hold);
+            // One that is gone has nothing to hear.
+            let _ = File::from(hold).write(&ENDED);
             // It may have been waited for with the command's processes.
             let _ = waitpid(pid, None);
         }

@@ -2,6 +2,7 @@
 
 mod classic;
 mod modern;
+mod points;
 mod template;
 mod verify;
 
@@ -16,6 +17,7 @@ use crate::confine::cover::{Cover, Kind};
 use crate::confine::identity::Identity;
 use crate::confine::mutant::{self, Mutant};
 use crate::confine::refusal::Refusal;
+pub(super) use points::mount_points;
 pub(super) use verify::check;
 
 /// Which calls are used.

@@ -63,6 +63,12 @@ impl Stubs {
         self.made.clear();
     }
 
+    /// Those that no other start stands on.
+    pub(super) fn paths_of_ours(&self) -> Vec<PathBuf> {
+        let ours = self.made.iter().filter(|stub| stub.held.is_some() && stub.is_free());
+        ours.map(|stub| stub.path.clone()).collect()
+    }
+
     /// True when this start stands on none.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()

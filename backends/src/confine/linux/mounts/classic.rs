@@ -4,7 +4,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ use rustix::mount::{
     MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, mount_remount, unmount,
 };
 
-use super::{target, unlaid};
+use super::{mount_points, target, unlaid};
 use crate::confine::cover::{Cover, Kind};
 use crate::confine::linux::open;
 use crate::confine::refusal::Refusal;
@@ -75,8 +74,9 @@ fn mask_file(place: &Path) -> io::Result<()> {
 /// Makes every mount at and below a path read-only; a bind is as writable as what it shows.
 fn freeze_all(path: &Path) -> io::Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let below = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(unescape);
-    below.filter(|mounted| mounted.starts_with(path)).try_for_each(|mounted| close(&mounted))
+    mount_points(&mounts)
+        .filter(|mounted| mounted.starts_with(path))
+        .try_for_each(|mounted| close(&mounted))
 }
 
 /// Makes the mount on top of a path read-only. In a user namespace no flag may be lost.
@@ -94,35 +94,4 @@ fn close(path: &Path) -> io::Result<()> {
         kept.set(meant, flags.contains(shown));
     }
     Ok(mount_remount(path, kept, c"")?)
-}
-
-/// A path as mountinfo writes it, with octal escapes.
-fn unescape(text: &str) -> PathBuf {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = tail.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) if first == b'\\' => {
-                bytes.push(byte);
-                rest = &tail[3..];
-            }
-            Some(_) | None => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    PathBuf::from(std::ffi::OsString::from_vec(bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_mounts_are_unescaped() {
-        assert_eq!(unescape(r"/a\040b\134c\012"), Path::new("/a b\\c\n"));
-        assert_eq!(unescape(r"/plain\9"), Path::new(r"/plain\9"));
-    }
 }
