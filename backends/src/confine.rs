@@ -8,20 +8,24 @@
 //! thread can make a user namespace. What happens is noted in the log ([`events`]).
 //!
 //! What is not promised, because mounts cannot give it:
-//! - A path that does not exist yet is held by an empty stub on the host while the command runs.
+//! - A path that does not exist yet is held by an empty stub on the host while the command runs. It
+//!   goes when the supervisor is killed, too; only a crash of the host, or two kills at once, leave
+//!   it to the next start that denies the path.
 //! - A program outside that replaces or removes a covered file (not: writes to it) uncovers its
 //!   name, and a glob covers what matches at the start.
 //! - Covers split a file system: `rename` and `link` between a folder that holds a covered path,
-//!   or a write root, and another answer EXDEV.
+//!   or a write root, and another answer EXDEV. `--no-deny-pins` gives part of it up.
 //! - Files in a denied folder may have hard links elsewhere; only those of denied files are looked
-//!   for. A second bind mount of the same files is not looked for either.
+//!   for. Those of a file that a glob matches are told where they are not found. A second bind mount
+//!   of the same files is not looked for either.
 //! - Before Landlock ABI 9 named unix sockets can be reached; those of well-known daemons are masked.
 //! - Settings that are missing are held by stubs as well: where `.grok` is in a workspace without
 //!   `sandbox.toml`, `git status` shows an empty one while the command runs.
 //! - With the network blocked the command can install no seccomp listener of its own: the kernel
 //!   has one for all filters of a process, and it notes denied sockets.
 //! - Under `devbox` GROK_HOME is writable, its log too.
-//! - When the supervisor is killed, the command dies, but not what it started in the background.
+//! - When the supervisor is killed, the command dies; what it started in the background ends only
+//!   where a stub was held.
 
 pub mod args;
 pub mod config;

@@ -25,10 +25,10 @@ const BWRAP: [&str; 9] = [
 ];
 
 /// How often each start is measured.
-const STARTS: usize = 60;
+const STARTS: usize = 200;
 
 /// How often the starts with masks are.
-const MASKED_STARTS: usize = 7;
+const MASKED_STARTS: usize = 15;
 
 /// Files that are masked.
 const MASKS: usize = 10_000;
