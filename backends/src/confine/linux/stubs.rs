@@ -63,7 +63,7 @@ impl Stubs {
         self.made.clear();
     }
 
-    /// Those that no other start stands on.
+    /// Those that no other start stands on; nobody else can, from then on.
     pub(super) fn paths_of_ours(&self) -> Vec<PathBuf> {
         let ours = self.made.iter().filter(|stub| stub.held.is_some() && stub.is_free());
         ours.map(|stub| stub.path.clone()).collect()
@@ -83,7 +83,7 @@ impl Stubs {
             None => (keeping_time(path, || make(path, shape))?, shape),
         };
         // Nobody holds more than a shared lock on it while we are alone here.
-        flock(&file, FlockOperation::NonBlockingLockShared)?;
+        lock(&file, FlockOperation::NonBlockingLockShared)?;
         self.made.push(Stub { path: path.to_path_buf(), shape, held: Some(file) });
         Ok(())
     }
@@ -114,6 +114,10 @@ impl Drop for Stubs {
                     let _ = flock(file, FlockOperation::NonBlockingUnlock);
                 }
             }
+            if let Some(file) = &stub.held {
+                // One that could not be removed may be wanted by the next start.
+                let _ = flock(file, FlockOperation::Unlock);
+            }
         }
     }
 }
@@ -136,24 +140,28 @@ fn stubs_above(path: &Path) -> Vec<&Path> {
     above.take_while(|folder| fs::symlink_metadata(folder).map_or(true, |m| is_stub(&m))).collect()
 }
 
-/// How often a locked folder is tried again, and how long until then.
-const TRIES: u32 = 200;
-const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
-
 /// The only start that makes or removes stubs in the first real folder above `path`, for as long
-/// as the answer lives. The kernel knows no lock with a time limit. Starts hold this one for less
-/// than a millisecond: who has it for a second is none, and then we go on without.
+/// as the answer lives. Starts hold this lock for less than a millisecond: who has it for a second
+/// is none, and then we go on without.
 fn alone_at(path: &Path) -> Option<File> {
     let ground = path.ancestors().nth(1 + stubs_above(path).len())?;
     let file = File::open(ground).ok()?;
+    lock(&file, FlockOperation::NonBlockingLockExclusive).ok().map(|()| file)
+}
+
+/// How often a lock is tried again, and how long until then.
+const TRIES: u32 = 200;
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+
+/// A lock, within a second: the kernel knows none with a time limit.
+fn lock(file: &File, operation: FlockOperation) -> rustix::io::Result<()> {
     for _ in 0..TRIES {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Some(file),
+        match flock(file, operation) {
             Err(Errno::WOULDBLOCK) => drop(nanosleep(&PAUSE)),
-            Err(_) => return None,
+            answer => return answer,
         }
     }
-    None
+    Err(Errno::WOULDBLOCK)
 }
 
 /// The stub at a path, if there is one.
