@@ -114,10 +114,6 @@ impl Drop for Stubs {
                     let _ = flock(file, FlockOperation::NonBlockingUnlock);
                 }
             }
-            if let Some(file) = &stub.held {
-                // One that could not be removed may be wanted by the next start.
-                let _ = flock(file, FlockOperation::Unlock);
-            }
         }
     }
 }
