@@ -1,5 +1,6 @@
 //! The executable on a small workspace: green as it is, red for each violation planted in it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,6 +16,17 @@ const CRATES: [(&str, &str, &str); 6] = [
 ];
 
 const WORKFLOW: &str = "on: push\npermissions:\n  contents: read\njobs:\n";
+
+/// The real table, for which the small workspace has tests of the right names.
+const CONFORMANCE: &str = include_str!("../../backends/CONFORMANCE.md");
+
+/// A function for every name in the table.
+fn named_tests() -> String {
+    let rows = CONFORMANCE.lines().filter(|line| line.starts_with("| "));
+    let names: BTreeSet<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    let functions = names.iter().map(|name| format!("fn {name}() {{}}\n"));
+    format!("//! Doc.\n{}", functions.collect::<String>())
+}
 
 fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
@@ -37,6 +49,8 @@ fn workspace() -> tempfile::TempDir {
         write(root.path(), &format!("{folder}/Cargo.toml"), &text);
         write(root.path(), &format!("{folder}/src/lib.rs"), "//! Doc.\n");
     }
+    write(root.path(), "backends/CONFORMANCE.md", CONFORMANCE);
+    write(root.path(), "backends/src/tests.rs", &named_tests());
     write(root.path(), "scenarios/fs/good.yaml", "schema: 1\nid: fs/good\n");
     write(root.path(), ".github/workflows/ci.yml", WORKFLOW);
     root
@@ -60,12 +74,14 @@ fn every_violation_is_red_in_its_check_and_in_all() {
                    sandproof-reports = { path = \"../reports\" }\n";
     let asking = "//! Doc.\n#[cfg(target_os = \"linux\")]\nmod a;\n";
     let unpinned = format!("{WORKFLOW}      - uses: actions/checkout@v6\n");
+    let open = CONFORMANCE.replacen("| 3.21 | mended |", "| 3.21 | open |", 1);
     let planted = [
         ("tidy", "reports/src/a.rs", "fn f() {}\n", "no module doc"),
         ("tidy", "scenarios/fs/bad.yaml", "id: fs/other\n", "the path says `fs/bad`"),
         ("floors", "probes/Cargo.toml", upwards, "imports sandproof-reports"),
         ("cfg", "reports/src/a.rs", asking, "reports/src/a.rs:2: `target_os`"),
         ("unsafe", "reports/src/a.rs", "//! Doc.\nunsafe fn f() {}\n", "a.rs:2: `unsafe`"),
+        ("conformance", "backends/CONFORMANCE.md", &open, "3.21 is `open`"),
         ("workflows", ".github/workflows/a.yml", &unpinned, "not pinned"),
     ];
     for (check, path, text, words) in planted {
