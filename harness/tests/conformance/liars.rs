@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 use sandproof_reports::journal::Journal;
 use sandproof_reports::{Detail, Record, Verdict};
 use sandproof_scenarios::effect::StartEffect;
-use sandproof_scenarios::{Expectation, Scenario, Strength, catalogue};
+use sandproof_scenarios::{Expectation, PathEffect, Scenario, Strength, catalogue};
 
 /// What a scenario demands of a liar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +17,8 @@ enum Kind {
     Enforced,
     /// Effects must hold; best-effort here.
     BestEffort,
+    /// The subject itself must leave something behind; whoever does nothing fails that first.
+    Leaves,
     /// The start must be refused.
     Refusal,
     /// Must work.
@@ -59,7 +61,7 @@ const FEW: &[&str] = &[
 /// Everything gets through and everything works.
 fn as_without_a_sandbox(kind: Kind) -> Expected {
     match kind {
-        Kind::Enforced => ESCAPE,
+        Kind::Enforced | Kind::Leaves => ESCAPE,
         Kind::BestEffort => BEST_EFFORT,
         Kind::Refusal => STARTED,
         Kind::Works => PASS,
@@ -69,7 +71,7 @@ fn as_without_a_sandbox(kind: Kind) -> Expected {
 /// Red, but where the attack may get through.
 fn caught_somehow(kind: Kind) -> Expected {
     match kind {
-        Kind::Enforced | Kind::Refusal | Kind::Works => Expected::Red,
+        Kind::Enforced | Kind::Leaves | Kind::Refusal | Kind::Works => Expected::Red,
         Kind::BestEffort => Expected::NoPass,
     }
 }
@@ -82,6 +84,7 @@ const CASES: &[Case] = &[
         timeout: "30",
         expect: |kind| match kind {
             Kind::Enforced | Kind::BestEffort | Kind::Works => OVERBLOCK,
+            Kind::Leaves => ESCAPE,
             Kind::Refusal => INCONCLUSIVE,
         },
     },
@@ -188,9 +191,13 @@ fn kind(scenario: &Scenario) -> Kind {
         Some(StartEffect::Refused) => true,
         None => false,
     });
+    let leaves = scenario.routes.iter().any(|(_, route)| {
+        route.effects.paths.values().any(|effect| *effect == PathEffect::Present)
+    });
     match (&scenario.expect, scenario.promise.on(sandproof_backends::host::PLATFORM)) {
         (Expectation::Works, _) => Kind::Works,
         (Expectation::Then, _) if refusal => Kind::Refusal,
+        (Expectation::Then, _) if leaves => Kind::Leaves,
         (Expectation::Then, Strength::BestEffort(_)) => Kind::BestEffort,
         (Expectation::Then, Strength::Enforced) => Kind::Enforced,
     }
