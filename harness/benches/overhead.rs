@@ -68,10 +68,13 @@ fn above(bench: &Bench<'_>, scenario: &Scenario, backend: &dyn Backend) -> Durat
     let bare = bare_start(bench, scenario, backend);
     let (name, route) = &scenario.routes[0];
     let (given, profile) = (&scenario.given, Profile::Workspace);
+    let still_works = scenario.still_works.as_slice();
     let route = (name.as_str(), route);
     let begin = Instant::now();
-    let outcome =
-        arm::run(bench, &Plan { scenario, route, given, backend, profile, name: "subject" });
+    let outcome = arm::run(
+        bench,
+        &Plan { scenario, route, given, backend, profile, name: "subject", still_works },
+    );
     let arm = begin.elapsed();
     assert!(outcome.is_ok_and(|outcome| outcome.arm.attempts[0].done()));
     arm.saturating_sub(bare)

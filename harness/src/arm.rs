@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use sandproof_backends::{Backend, Express, Launch, ReceiptItem, Unsupported};
 use sandproof_probes::wire::{Hello, PROBE_ARGUMENT};
-use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario};
+use sandproof_scenarios::{Expectation, Fixture, Profile, Route, Scenario, Step};
 
 use crate::arena_root::{ArenaRoot, remove_tree};
 use crate::evidence::{Arm, Attempted, Clause, Disturbance, End, Start};
@@ -53,8 +53,10 @@ pub struct Plan<'a> {
     pub backend: &'a dyn Backend,
     /// Under which profile.
     pub profile: Profile,
-    /// `control`, `subject` or `twin`.
+    /// `control`, `attack`, `subject` or `twin`.
     pub name: &'static str,
+    /// What must work afterwards.
+    pub still_works: &'a [Step],
 }
 
 /// What one arm did.
@@ -127,7 +129,7 @@ pub fn run(bench: &Bench<'_>, plan: &Plan<'_>) -> Result<Outcome, ArmError> {
         }
     };
     let mut script = Script::new(bench, &launch, &world, begin + bench.timeout, &look);
-    script.run(&plan.route.1.steps, &plan.scenario.still_works);
+    script.run(&plan.route.1.steps, plan.still_works);
     let ran = script.end();
     let between = between.into_inner().transpose()?;
     let calls: Vec<Vec<u8>> = world.listeners.values_mut().flat_map(|l| l.finish()).collect();

@@ -18,7 +18,8 @@ use crate::plan::{Cell, Ready, blank};
 /// Longest evidence of a record, in bytes.
 const EVIDENCE_LIMIT: usize = 4096;
 
-/// Runs the control arm of a route.
+/// Runs the control arm of a route, and the attack once more by itself: what only `still-works`
+/// breaks is no attack.
 ///
 /// # Errors
 /// The harness itself failed.
@@ -29,8 +30,16 @@ pub fn control(
 ) -> Result<Outcome, ArmError> {
     let backend = Bare::default();
     let profile = Profile::Off;
-    let given = &scenario.given;
-    arm::run(bench, &Plan { scenario, route, given, backend: &backend, profile, name: "control" })
+    let (given, still_works) = (&scenario.given, scenario.still_works.as_slice());
+    let name = "control";
+    let plan = Plan { scenario, route, given, backend: &backend, profile, name, still_works };
+    let mut control = arm::run(bench, &plan)?;
+    if !still_works.is_empty() && !control.arm.clauses.is_empty() {
+        let attack = arm::run(bench, &Plan { name: "attack", still_works: &[], ..plan })?;
+        control.arm.disturbed = control.arm.disturbed.or(attack.arm.disturbed);
+        control.arm.clauses = attack.arm.clauses;
+    }
+    Ok(control)
 }
 
 /// Runs the sandboxed arms of one cell and judges them.
@@ -72,7 +81,8 @@ fn refuses(
 ) -> Record {
     let (scenario, route, profile) = (cell.scenario, cell.route, cell.profile);
     let (given, backend) = (&scenario.given, ready.backend.as_ref());
-    let plan = Plan { scenario, route, given, backend, profile, name: "subject" };
+    let still_works = scenario.still_works.as_slice();
+    let plan = Plan { scenario, route, given, backend, profile, name: "subject", still_works };
     let start = match arm::run(bench, &plan) {
         Ok(outcome) => outcome.arm.start,
         Err(error) => {
@@ -117,7 +127,8 @@ fn sandboxed<'a>(
     let backend = ready.backend.as_ref();
     let (scenario, route, profile) = (cell.scenario, cell.route, cell.profile);
     let given = &scenario.given;
-    let plan = Plan { scenario, route, given, backend, profile, name: "subject" };
+    let still_works = scenario.still_works.as_slice();
+    let plan = Plan { scenario, route, given, backend, profile, name: "subject", still_works };
     let subject = arm::run(bench, &plan)?;
     let twin = match &scenario.twin {
         None => None,

@@ -131,6 +131,23 @@ fn an_attack_that_cannot_work_is_inconclusive() {
     assert_eq!(verdicts, [Verdict::Inconclusive]);
 }
 
+/// What must go on working makes the file; the route does not.
+#[test]
+fn what_still_works_breaks_is_no_attack() {
+    let text = GOOD
+        .replace("    - read: work/secret.txt\n", "    - stat: work/plain.txt\n")
+        .replace("shell: cat secret.txt", "shell: ls")
+        .replace("secrets: kept", "paths: { work/new.txt: absent }")
+        .replace("  - read: work/plain.txt\n", "  - shell: cp plain.txt new.txt\n");
+    let (files, folder) = mine(&[("s/mine/deny.yaml", &text)]);
+    let (status, journal) = run(&files, &["--scenarios", &folder]);
+    assert_eq!(status, 1);
+    for record in &journal.records {
+        let code = record.reason.as_ref().map(|reason| reason.code.as_str());
+        assert_eq!((record.verdict, code), (Verdict::Inconclusive, Some("dud-control")));
+    }
+}
+
 #[test]
 fn scenarios_of_ones_own_need_no_rebuild() {
     let (files, folder) = mine(&[("s/mine/deny.yaml", GOOD)]);
