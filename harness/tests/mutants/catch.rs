@@ -60,7 +60,9 @@ pub(crate) fn whole(scratch: &Path) -> Result<(), String> {
             backends.push(backend(row, true));
         }
     }
-    let mut arguments = vec!["--backend".to_owned(), backends.join(",")];
+    // One that makes every start hang must not keep the others waiting for long.
+    let mut arguments = ["--timeout", "10", "--backend"].map(str::to_owned).to_vec();
+    arguments.push(backends.join(","));
     arguments.extend(areas()?);
     let records = run(&arguments, &scratch.join("mutants.jsonl"))?.records;
     let mut by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
