@@ -2,8 +2,9 @@
 //! with the other layers that hold the same promise.
 //!
 //! `backends/MUTANTS.md` says which scenarios catch which mutant. A trial runs one mutant on those
-//! scenarios. `UPDATE_MUTANTS=1` runs every mutant on the whole catalogue instead, demands that
-//! each is caught and that `confine` itself has no red cell, and writes the table anew.
+//! scenarios. `UPDATE_MUTANTS=1` runs every mutant on all scenarios of its part of the catalogue
+//! instead, demands that each is caught and that `confine` itself has no red cell, and writes the
+//! table anew.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
