@@ -7,6 +7,7 @@ mod channel;
 mod covering;
 mod explain;
 mod filter;
+mod handed;
 mod inside;
 mod janitor;
 mod mounts;

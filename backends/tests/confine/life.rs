@@ -19,6 +19,9 @@ pub(crate) fn all() -> Vec<Test> {
         test("descendants_end_with_the_command", descendants_end_with_the_command),
         test("the_command_ends_with_the_supervisor", the_command_ends_with_the_supervisor),
         test("descriptors_are_closed_unless_kept", descriptors_are_closed_unless_kept),
+        test("what_is_handed_on_leads_around_no_cover", what_is_handed_on_leads_around_no_cover),
+        test("what_is_handed_on_is_read_on", what_is_handed_on_is_read_on),
+        test("limits_of_others_stay", limits_of_others_stay),
         test("the_command_has_its_own_session", the_command_has_its_own_session),
         test("the_environment_is_filtered", the_environment_is_filtered),
         test("a_temp_folder_that_holds_home_is_refused", a_temp_folder_that_holds_home_is_refused),
@@ -117,6 +120,49 @@ fn descriptors_are_closed_unless_kept(world: &World) -> Outcome {
     rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0)).map_err(|e| e.to_string())?;
     let kept = world.confined(&["--keep-fd", &fd.to_string()], &script)?;
     ensure(kept.out == "SECRET", &format!("{kept:?}"))
+}
+
+/// The script does harm outside and none in the sandbox, with a path of the world as its input.
+fn harmless_with(world: &World, options: &[&str], input: &str, script: &str) -> Outcome {
+    let open = || std::fs::File::open(world.at(input)).map_err(|e| e.to_string());
+    let confined = run(world.sandbox(options).args(["--", "sh", "-c", script]).stdin(open()?))?;
+    ensure(!confined.ok(), &format!("not denied: {script}: {confined:?}"))?;
+    let bare = run(world.command("sh").args(["-c", script]).stdin(open()?))?;
+    ensure(bare.ok(), &format!("does not work without sandbox: {script}: {bare:?}"))
+}
+
+fn what_is_handed_on_leads_around_no_cover(world: &World) -> Outcome {
+    let own = "/proc/self/fd/0";
+    harmless_with(world, &["--deny", "secret"], "work", &format!("cat {own}/secret"))?;
+    harmless_with(world, &["--deny", "secret"], "work/secret", &format!("cat {own}"))?;
+    harmless_with(world, &["--protect", "plain"], "work/plain", &format!("printf x >> {own}"))?;
+    harmless_with(world, &["--sandbox", "read-only"], "work/plain", &format!("chmod 640 {own}"))?;
+    harmless_with(world, &[], "outside", &format!("chmod 750 {own}/far"))?;
+    let off = ["--sandbox", "off", "--deny", "secret"];
+    harmless_with(world, &off, "work", &format!("cat {own}/secret"))
+}
+
+fn what_is_handed_on_is_read_on(world: &World) -> Outcome {
+    let protect = ["--protect", "plain", "--deny", "secret"];
+    let mut file = std::fs::File::open(world.at("work/plain")).map_err(|e| e.to_string())?;
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(2)).map_err(|e| e.to_string())?;
+    let ran = run(world.sandbox(&protect).args(["--", "cat"]).stdin(file))?;
+    ensure(ran.out == "AIN", &format!("{ran:?}"))?;
+    let mut nameless = tempfile::tempfile().map_err(|e| e.to_string())?;
+    std::io::Write::write_all(&mut nameless, b"HERE").map_err(|e| e.to_string())?;
+    std::io::Seek::rewind(&mut nameless).map_err(|e| e.to_string())?;
+    let ran = run(world.sandbox(&protect).args(["--", "cat"]).stdin(nameless))?;
+    ensure(ran.out == "HERE", &format!("{ran:?}"))?;
+    let folder = std::fs::File::open(world.at("work")).map_err(|e| e.to_string())?;
+    let script = "cat /proc/self/fd/0/plain";
+    let ran = run(world.sandbox(&protect).args(["--", "sh", "-c", script]).stdin(folder))?;
+    ensure(ran.out == "PLAIN", &format!("{ran:?}"))
+}
+
+/// By its limits a process is ended: one outside, or the supervisor.
+fn limits_of_others_stay(world: &World) -> Outcome {
+    world.with_victim(|pid| world.denied(&[], &format!("prlimit --pid {pid} --nofile=64:64")))?;
+    world.allowed(&[], "ulimit -n 64 && prlimit --nofile=32 true")
 }
 
 fn the_command_has_its_own_session(world: &World) -> Outcome {

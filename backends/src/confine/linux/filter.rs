@@ -76,6 +76,25 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 /// Terminal controls that type into another program's input.
 const TYPING: [u32; 2] = [0x5412, 0x541C]; // TIOCSTI, TIOCLINUX
 
+/// `prlimit` for another process. The kernel asks for the same user only, so without this the command
+/// could end any process outside by its limits, and keep its supervisor from ending what is left.
+/// Own limits are asked for as process 0, and limits of others may be read.
+fn limits_of_others() -> [sock_filter; 9] {
+    const PROCESS: u32 = 0;
+    const NEW_LIMIT: u32 = 2;
+    [
+        assemble::jump_call(libc::SYS_prlimit64, 0, 8),
+        assemble::load_low(PROCESS),
+        assemble::jump(Jump::Equal, 0, 5, 0),
+        assemble::load_low(NEW_LIMIT),
+        assemble::jump(Jump::Equal, 0, 0, 2),
+        assemble::load_high(NEW_LIMIT),
+        assemble::jump(Jump::Equal, 0, 1, 0),
+        assemble::answer(libc::EPERM),
+        assemble::load_number(),
+    ]
+}
+
 /// A seccomp program.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
@@ -144,6 +163,7 @@ fn lockdown() -> Vec<sock_filter> {
     }
     let namespaces = if mutant::on(Mutant::NamespacesAllowed) { 0 } else { NEW_NAMESPACES };
     let typing = if mutant::on(Mutant::TypingAllowed) { [u32::MAX; 2] } else { TYPING };
+    part.extend(limits_of_others());
     part.extend(assemble::answer_call(libc::SYS_clone3, libc::ENOSYS));
     part.extend([
         assemble::jump_call(libc::SYS_clone, 0, 4),

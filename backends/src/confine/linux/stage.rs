@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::channel::Teller;
 use super::filter::Filter;
 use super::rights::Domain;
-use super::{privileges, rights, sys};
+use super::{handed, privileges, rights, sys};
 use crate::confine::cover::Cover;
 use crate::confine::environment::Environment;
 use crate::confine::grants::Grants;
@@ -140,7 +140,12 @@ impl Stage {
             return Ok(());
         }
         sys::close_on_exec(3, u32::MAX).map_err(failed)?;
-        self.keep_fds.iter().try_for_each(|&fd| sys::keep_on_exec(fd).map_err(failed))
+        self.keep_fds.iter().try_for_each(|&fd| sys::keep_on_exec(fd).map_err(failed))?;
+        if !self.limited && self.covers.is_empty() {
+            return Ok(());
+        }
+        let kept = (0..3).chain(self.keep_fds.iter().copied());
+        kept.into_iter().try_for_each(|fd| handed::open_again(fd, &self.covers))
     }
 
     /// Becomes the command; comes back only when that fails, with the exit status.

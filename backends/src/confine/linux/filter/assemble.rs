@@ -44,6 +44,11 @@ pub(super) fn load_low(argument: u32) -> sock_filter {
     instruction(BPF_LD | BPF_W | BPF_ABS, ARGUMENTS + 8 * argument + LOW, 0, 0)
 }
 
+/// The high half, for what is as wide as a pointer.
+pub(super) fn load_high(argument: u32) -> sock_filter {
+    instruction(BPF_LD | BPF_W | BPF_ABS, ARGUMENTS + 8 * argument + (4 - LOW), 0, 0)
+}
+
 /// Skips `yes` instructions when the test holds, else `no`.
 pub(super) fn jump(test: Jump, value: u32, yes: u8, no: u8) -> sock_filter {
     let test = match test {

@@ -139,6 +139,19 @@ fn grok_4_19_sockets_are_local(#[case] family: i32, #[case] protocol: i32, #[cas
     }
 }
 
+#[rstest]
+#[case::own(0, 0x7000, true)]
+#[case::read(77, 0, true)]
+#[case::of_another(77, 0x7000, false)]
+#[case::pointer_without_low_half(77, 0x7000_0000_0000, false)]
+#[case::only_the_low_half_is_a_process(77 << 32, 0x7000, true)]
+fn limits_of_other_processes_stay(#[case] pid: u64, #[case] new: u64, #[case] allowed: bool) {
+    let wanted = if allowed { ALLOW } else { errno(EPERM) };
+    for network in BOTH {
+        assert_eq!(answer(network, libc::SYS_prlimit64, &[pid, 7, new, 0]), wanted);
+    }
+}
+
 #[test]
 fn every_path_through_the_program_ends() {
     for network in BOTH {
