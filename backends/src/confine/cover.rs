@@ -83,6 +83,11 @@ pub fn arrange(wanted: &Wanted) -> Vec<Cover> {
     first.chain(fresh).chain(covers).collect()
 }
 
+/// The folders that are replaced by empty ones.
+pub fn fresh(covers: &[Cover]) -> impl Iterator<Item = &Path> {
+    covers.iter().filter(|cover| cover.kind == Kind::Fresh).map(|cover| cover.path.as_path())
+}
+
 /// The folders right above these, each once where they follow one another.
 fn holders<'a>(leaves: impl Iterator<Item = &'a PathBuf>) -> impl Iterator<Item = &'a Path> {
     let mut folders: Vec<&Path> = leaves.filter_map(|leaf| leaf.parent()).collect();

@@ -23,11 +23,13 @@ mod survivors;
 mod sys;
 mod witness;
 
+use std::path::Path;
+
 use nix::sys::signal::SigSet;
 use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
-use super::cover::{Cover, Kind};
+use super::cover::{self, Cover};
 use super::events::Events;
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
@@ -120,12 +122,12 @@ fn start(
     if !args.fail_open {
         return Err(trouble);
     }
-    let lost = format!("denied and protected paths ({trouble})");
+    let lost = format!("{} ({trouble})", ability::BY_MOUNTS);
     say(&format!("not enforced: {lost}"));
     events.granted("--fail-open", &lost)?;
     inside.way = Way::Own;
     inside.namespaces = Namespaces::default();
-    inside.stage.covers.clear();
+    inside.stage.uncover();
     match supervise::run(&inside, signals, confined)? {
         Ended::Ran(status) => Ok(status),
         Ended::Trouble(refusal) => Err(refusal),
@@ -145,8 +147,7 @@ fn inside(
         // What is denied is not granted; there may be nothing left to open.
         roots.retain(|root| !plan.denies(root));
     }
-    let fresh = covers.iter().filter(|cover| cover.kind == Kind::Fresh);
-    grants.write.extend(fresh.map(|cover| cover.path.clone()));
+    grants.write.extend(cover::fresh(&covers).map(Path::to_path_buf));
     let apart = !limited && !covers.is_empty() && ability.landlock.is_some();
     let stage = Stage {
         covers,

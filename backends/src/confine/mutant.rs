@@ -63,6 +63,7 @@ pub enum Mutant {
     // pins
     DeniedUnpinned,
     ProtectedUnpinned,
+    WaysUnpinned,
     // protect
     FreezeWritable,
     // verification

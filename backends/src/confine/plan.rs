@@ -1,5 +1,6 @@
 //! [`Plan`]: what is granted and what is covered.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,8 @@ pub struct Plan {
     pub pins: bool,
     /// Paths read but not written; they need not exist yet.
     pub freeze: Vec<PathBuf>,
+    /// Symlinks on the way to what is covered: read and not replaced where the command writes.
+    pub ways: BTreeSet<PathBuf>,
     /// Settings, log and records of the sandbox, once settled: read but not written.
     pub state: State,
     /// Where hook sources are protected, if they are.
@@ -84,6 +87,7 @@ impl Plan {
             matched: Vec::new(),
             pins: true,
             freeze: Vec::new(),
+            ways: BTreeSet::new(),
             state: State::default(),
             grok_home: None,
             sources: Sources::default(),
@@ -143,6 +147,7 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
         limits,
         pins: !args.no_deny_pins && !mutant::on(Mutant::DeniedUnpinned),
         freeze: freeze(args, around)?,
+        ways: ways(led_to(args, around, asked)),
         state: State::default(),
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
         sources: Sources::default(),
@@ -194,7 +199,12 @@ impl Plan {
         if self.grok_home.is_some() || metadata {
             self.state = state::of(&around.grok_home, &around.workspace, &self.grants.write)?;
             self.mask.append(&mut self.state.logs);
+            self.ways.extend(state::ways(&around.grok_home, &around.workspace));
         }
+        // A link elsewhere cannot be replaced by the command, or (off) is no concern of the workspace.
+        let workspace = [around.workspace.clone()];
+        let roots = if self.grants.limited { &self.grants.write[..] } else { &workspace[..] };
+        self.ways.retain(|link| cover::inside_any(link, roots));
         self.leaves_something()
     }
 
@@ -212,7 +222,7 @@ impl Plan {
         }
     }
 
-    /// All that is read but not written.
+    /// All that is read but not written, besides the ways.
     #[must_use]
     pub fn frozen(&self) -> Vec<PathBuf> {
         [&self.freeze, &self.state.files, &self.state.folders]
@@ -303,6 +313,32 @@ fn mask(
         }
     }
     Ok((paths, globs))
+}
+
+/// What is denied, unless it is not pinned, and protected.
+fn led_to<'a>(
+    args: &'a Args,
+    around: &'a Surroundings,
+    asked: &'a Asked,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    let pinned = !args.no_deny_pins && !mutant::on(Mutant::DeniedUnpinned);
+    let denied = entries(args, asked).filter(move |_| pinned).map(PathBuf::from);
+    denied.chain(args.protect.iter().cloned()).map(|entry| around.workspace.join(entry))
+}
+
+/// The symlinks on the way to these paths, and to where these globs begin.
+pub fn ways(paths: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    paths
+        .filter(|_| !mutant::on(Mutant::WaysUnpinned))
+        .flat_map(|path| resolve::links_on_the_way(&plain(&path)))
+        .collect()
+}
+
+/// A path up to its first pattern, which stands for any name there.
+fn plain(path: &Path) -> PathBuf {
+    let named = path.components().take_while(|part| !is_glob(&part.as_os_str().to_string_lossy()));
+    let plain: PathBuf = named.collect();
+    if plain == path { plain } else { plain.join("*") }
 }
 
 /// The limits of a file, where it names them.

@@ -1,5 +1,6 @@
 //! Resolves what a policy names to the paths that have to be covered.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -58,6 +59,33 @@ pub fn entry(path: &Path) -> Result<Resolved, Refusal> {
         }
     }
     Err(Refusal::at("a path leads through a loop of symlinks", &path, "name what it stands for"))
+}
+
+/// The symlinks on the way to a path, and to what it leads to if it is one, by their canonical
+/// names. Whoever replaces one of them leads the next start elsewhere.
+#[must_use]
+pub fn links_on_the_way(path: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    follow(path, &mut found);
+    if let (Ok(target), Some(folder)) = (fs::read_link(path), path.parent()) {
+        follow(&folder.join(target), &mut found);
+    }
+    found
+}
+
+fn follow(path: &Path, found: &mut BTreeSet<PathBuf>) {
+    for holder in path.ancestors().skip(1) {
+        let Ok(target) = fs::read_link(holder) else { continue };
+        let (Some(Ok(folder)), Some(name)) =
+            (holder.parent().map(Path::canonicalize), holder.file_name())
+        else {
+            continue;
+        };
+        // What it leads to is on the way as well.
+        if found.insert(folder.join(name)) {
+            follow(&folder.join(target).join(name), found);
+        }
+    }
 }
 
 /// Resolves many paths of the same folders with few looks.

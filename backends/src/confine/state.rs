@@ -1,6 +1,7 @@
 //! What the sandbox itself goes by: its settings, its log, the records of sessions. A command that
 //! could write them would choose its own sandbox the next time, or what is known of this one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,15 @@ pub fn of(grok_home: &Path, workspace: &Path, write: &[PathBuf]) -> Result<State
         state.folders.extend(kept(&own, write)?);
     }
     Ok(state)
+}
+
+/// The symlinks on the way to it: a `.grok` that is one could be replaced by another folder.
+#[must_use]
+pub fn ways(grok_home: &Path, workspace: &Path) -> BTreeSet<PathBuf> {
+    let own = workspace.join(".grok").join(PROFILES);
+    let paths = [grok_home.join(PROFILES), own];
+    let paths = paths.iter().filter(|_| !mutant::on(Mutant::WaysUnpinned));
+    paths.flat_map(|path| resolve::links_on_the_way(path)).collect()
 }
 
 /// A path with what it leads to. What is missing counts only where it could be made.

@@ -8,7 +8,7 @@ use sandproof_scenarios::{Capability, Platform, Policy, Rooms};
 
 use super::{SANDBOX_EXEC, collect};
 use crate::confine::grants::{self, Host};
-use crate::confine::plan::{Plan, has_hooks};
+use crate::confine::plan::{Plan, has_hooks, ways};
 use crate::confine::refusal::Refusal;
 use crate::confine::surroundings::Surroundings;
 use crate::identify::sha256;
@@ -105,7 +105,10 @@ fn plan(policy: &Policy, around: &Surroundings) -> Plan {
         grants.read.extend(policy.extra_read.iter().cloned());
         grants.write.extend(policy.extra_write.iter().cloned());
     }
+    let globs = policy.deny_globs.iter().map(PathBuf::from);
+    let named = policy.deny.iter().chain(&policy.protect).cloned();
     Plan {
+        ways: ways(named.chain(globs)),
         mask: policy.deny.clone(),
         globs: policy.deny_globs.clone(),
         freeze: policy.protect.clone(),

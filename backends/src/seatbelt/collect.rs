@@ -35,6 +35,7 @@ fn rules(plan: &Plan, around: &Surroundings) -> Result<(Rules, Unfound), Refusal
     deny.extend(found.names);
     let mut protect = resolved_all(&plan.frozen())?;
     protect.extend(links::others(&protect, &near)?);
+    protect.extend(plan.ways.iter().cloned());
     let rules = Rules {
         grants: plan.grants.clone(),
         sockets: sockets(around),

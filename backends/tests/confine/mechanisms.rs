@@ -3,13 +3,17 @@
 use std::path::Path;
 
 use crate::check::{Outcome, Test, ensure, test};
-use crate::world::World;
+use crate::world::{World, run};
 
 pub(crate) fn all() -> Vec<Test> {
     vec![
         test("a_missing_mechanism_is_a_refusal", a_missing_mechanism_is_a_refusal),
         test("a_missing_second_layer_is_not", a_missing_second_layer_is_not),
         test("fail_open_starts_and_says_so", fail_open_starts_and_says_so),
+        test(
+            "fail_open_without_any_mounts_gives_nothing",
+            fail_open_without_any_mounts_gives_nothing,
+        ),
         test("bwrap_is_the_other_way_to_covers", bwrap_is_the_other_way_to_covers),
         test("bind_and_remount_do_as_well", bind_and_remount_do_as_well),
         test("landlock_alone", landlock_alone),
@@ -32,6 +36,26 @@ fn a_missing_second_layer_is_not(world: &World) -> Outcome {
     world.denied(&without, "$EXE act socket 2")?;
     let strict = [&without[..], &["--strict-enforcement"]].concat();
     world.refused(&strict, "network-namespace")
+}
+
+/// That mounts fail shows only when they are tried; by then the shared memory of the command's own
+/// has been counted on.
+fn fail_open_without_any_mounts_gives_nothing(world: &World) -> Outcome {
+    let hide = "for b in /usr/bin/bwrap /usr/local/bin/bwrap; do \
+                if test -e $b; then mount --bind /dev/null $b || exit 9; fi; done; exec \"$@\"";
+    let inside = world.sandbox(&["--without", "own-mounts", "--fail-open"]);
+    let started = |script: &str| {
+        let mut outer = world.command("unshare");
+        outer.args(["--user", "--map-root-user", "--mount", "sh", "-c", hide, "sh"]);
+        outer.arg(inside.get_program()).args(inside.get_args()).args(["--", "sh", "-c", script]);
+        run(&mut outer)
+    };
+    let ran = started("echo RAN")?;
+    ensure(ran.out == "RAN\n" && ran.err.contains("modes and owners"), &format!("{ran:?}"))?;
+    let shared = "f=/dev/shm/confine-test-$$; echo x > $f && rm $f";
+    let ran = started(shared)?;
+    ensure(!ran.ok(), &format!("the shared memory of the host is written: {ran:?}"))?;
+    ensure(world.bare(shared)?.ok(), "the host has no shared memory")
 }
 
 fn fail_open_starts_and_says_so(world: &World) -> Outcome {

@@ -106,6 +106,10 @@ impl Ability {
     }
 }
 
+/// What rests on mounts.
+pub(super) const BY_MOUNTS: &str =
+    "denied and protected paths, and modes and owners outside the write roots";
+
 /// What the plan needs.
 fn needs(plan: &Plan) -> Vec<Need> {
     let need = |mechanism, promise, second| Need { mechanism, promise, second };
@@ -118,8 +122,7 @@ fn needs(plan: &Plan) -> Vec<Need> {
         needs.push(need(Mechanism::Landlock, promise, true));
     }
     if plan.grants.limited || plan.covers() {
-        let promise = "denied and protected paths, and modes and owners outside the write roots";
-        needs.push(need(Mechanism::Mounts, promise, false));
+        needs.push(need(Mechanism::Mounts, BY_MOUNTS, false));
     }
     if !plan.is_free() {
         let promise = "the blocked network, and that the sandbox cannot be undone";

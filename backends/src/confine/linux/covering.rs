@@ -22,6 +22,7 @@ pub(super) fn wanted(plan: &Plan, around: &Surroundings) -> Result<(Wanted, Unfo
     let links::Found { names, unknown } = links::search(&plan.mask, &plan.matched, &near)?;
     let mut freeze = plan.frozen();
     freeze.extend(links::others(&freeze, &near)?);
+    freeze.extend(plan.ways.iter().cloned());
     let wanted = Wanted {
         limited: plan.grants.limited,
         write: plan.grants.write.clone(),

@@ -105,6 +105,7 @@ impl Explanation<'_> {
             lines.push(format!("globs match {count} paths now; what is made later is not covered"));
         }
         lines.extend(list("protects", &plan.frozen()));
+        lines.extend(list("protects the link", &plan.ways.iter().cloned().collect::<Vec<_>>()));
         lines
     }
 

@@ -16,7 +16,7 @@ use super::channel::Teller;
 use super::filter::Filter;
 use super::rights::Domain;
 use super::{handed, privileges, rights, sys};
-use crate::confine::cover::Cover;
+use crate::confine::cover::{self, Cover};
 use crate::confine::environment::Environment;
 use crate::confine::grants::Grants;
 use crate::confine::mutant::{self, Mutant};
@@ -69,6 +69,17 @@ impl Stage {
             rights: (self.grants.is_some() || self.apart).then(rights::abi).transpose()?,
             filter: self.network.map(Filter::build).transpose()?,
         })
+    }
+
+    /// Goes without covers. What would have been the command's own is not granted: below it lies
+    /// that of the host.
+    pub(super) fn uncover(&mut self) {
+        for path in cover::fresh(&self.covers) {
+            if let Some(grants) = &mut self.grants {
+                grants.write.retain(|root| root != path);
+            }
+        }
+        self.covers.clear();
     }
 
     /// Confines this process and becomes the command. Comes back only when that failed, with the

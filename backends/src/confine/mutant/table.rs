@@ -264,6 +264,13 @@ pub const TABLE: &[Row] = &[
         &[],
     ),
     row(
+        Mutant::WaysUnpinned,
+        Area::Pins,
+        "mounts",
+        "symlinks on the way to what is covered lead where they led",
+        &[],
+    ),
+    row(
         Mutant::FreezeWritable,
         Area::Protect,
         "mounts",

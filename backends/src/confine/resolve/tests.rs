@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Resolved, entry};
+use super::{Resolved, entry, links_on_the_way};
 
 fn place() -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
@@ -84,4 +84,21 @@ fn a_path_of_the_looking_process_is_refused() {
         assert!(refusal.contains("another file in every process"), "{refusal}");
     }
     assert_eq!(entry(Path::new("/proc/version")).unwrap(), existing(&[Path::new("/proc/version")]));
+}
+
+#[test]
+fn links_on_the_way_are_found_behind_one_another() {
+    let (_dir, base) = place();
+    symlink("dir", base.join("second")).unwrap();
+    symlink(base.join("second"), base.join("first")).unwrap();
+    symlink("first/file", base.join("last")).unwrap();
+    symlink("loop", base.join("loop")).unwrap();
+    let found =
+        |path: &str| -> Vec<PathBuf> { links_on_the_way(&base.join(path)).into_iter().collect() };
+    let both = vec![base.join("first"), base.join("second")];
+    assert_eq!(found("first/file"), both);
+    assert_eq!(found("first/missing/below"), both);
+    assert_eq!(found("last"), both);
+    assert_eq!(found("dir/file"), Vec::<PathBuf>::new());
+    assert_eq!(found("loop/file"), [base.join("loop")]);
 }
