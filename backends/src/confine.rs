@@ -43,6 +43,7 @@ pub mod marker;
 pub mod metadata;
 pub mod mutant;
 pub mod plan;
+pub mod planted;
 pub mod refusal;
 pub mod resolve;
 pub mod selection;

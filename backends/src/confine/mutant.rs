@@ -89,6 +89,7 @@ pub enum Mutant {
     RecordsWritable,
     HookLinksAccepted,
     HookSymlinksAccepted,
+    PlantedRootsAccepted,
     MarkerBelieved,
     LogFailureIgnored,
     StartsUnnoted,

@@ -15,6 +15,7 @@ use super::events::{self, Applied, Platform};
 use super::grants::{self, Grants};
 use super::metadata;
 use super::mutant::{self, Mutant};
+use super::planted;
 use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
 use super::selection::Chosen;
@@ -134,6 +135,7 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
     let profile = custom.base;
     let covers = args.only.is_none_or(|only| only == Mechanism::Mounts);
     let (mask, globs) = mask(args, around, asked)?;
+    roots_are_meant(custom, args, around)?;
     let limits = args.limits(limits(asked.limits));
     let matched = if cfg!(target_os = "macos") { Vec::new() } else { expand(&globs, limits)? };
     let mut plan = Plan {
@@ -263,6 +265,20 @@ fn grants(custom: &Custom, args: &Args, around: &Surroundings) -> Grants {
         grants.write.extend(write.map(|path| around.cwd.join(path)));
     }
     grants
+}
+
+/// Refuses added write roots to which an earlier command may have laid a link.
+fn roots_are_meant(custom: &Custom, args: &Args, around: &Surroundings) -> Result<(), Refusal> {
+    let own = grants::of(custom.base, around, &grants::Host);
+    if !own.limited {
+        return Ok(());
+    }
+    let granted: Vec<PathBuf> =
+        own.write.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let written = [&granted[..], std::slice::from_ref(&around.workspace)].concat();
+    let added = custom.read_write.iter().chain(&args.read_write);
+    let mut added = added.map(|root| around.cwd.join(root));
+    added.try_for_each(|root| planted::refuse(&root, "a write root", &written, &granted))
 }
 
 /// Makes the write roots that are missing.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use super::grants;
+use super::planted;
 use super::refusal::Refusal;
 
 /// Folders of this user and this start; canonical where they exist.
@@ -51,6 +52,11 @@ impl Surroundings {
         let tmpdir = set("TMPDIR").and_then(|path| folder(Path::new(&path)));
         let around = Self { workspace, home, grok_home, tmpdir, cwd, sandbox: set("GROK_SANDBOX") };
         around.check_tmpdir()?;
+        if let Some(named) = set("TMPDIR").filter(|_| around.tmpdir.is_some()) {
+            let written = [around.workspace.clone(), around.grok_home.clone()];
+            let temp = grants::TEMP.map(PathBuf::from);
+            planted::refuse(Path::new(&named), "TMPDIR", &written, &temp)?;
+        }
         Ok(around)
     }
 

@@ -25,6 +25,7 @@ pub(crate) fn all() -> Vec<Test> {
         test("the_command_has_its_own_session", the_command_has_its_own_session),
         test("the_environment_is_filtered", the_environment_is_filtered),
         test("a_temp_folder_that_holds_home_is_refused", a_temp_folder_that_holds_home_is_refused),
+        test("a_root_replaced_by_a_link_is_refused", a_root_replaced_by_a_link_is_refused),
         test("the_folder_is_kept", the_folder_is_kept),
         test("the_host_is_left_as_it_was", the_host_is_left_as_it_was),
         test("every_status_and_signal_is_preserved", every_status_and_signal_is_preserved),
@@ -192,6 +193,24 @@ fn a_temp_folder_that_holds_home_is_refused(world: &World) -> Outcome {
     }
     let ran = run(world.sandbox(&[]).env("TMPDIR", "/tmp").args(["--", "true"]))?;
     ensure(ran.ok(), &format!("{ran:?}"))
+}
+
+/// The folder of a root can be written by one command, and is a root of the next.
+fn a_root_replaced_by_a_link_is_refused(world: &World) -> Outcome {
+    world.folder("work/tmp")?;
+    let temp = world.text("work/tmp");
+    let plant = "rmdir tmp && ln -s ../outside tmp";
+    let started = |script: &str| {
+        run(world.sandbox(&[]).env("TMPDIR", &temp).args(["--", "sh", "-c", script]))
+    };
+    let planted = started(plant)?;
+    ensure(planted.ok(), &format!("{planted:?}"))?;
+    let ran = started("echo x > $W/outside/new")?;
+    ensure(ran.status == 125 && ran.err.contains("TMPDIR"), &format!("{ran:?}"))?;
+    world.refused(&["--sandbox", "read-only", "--read-write", &temp], "leads to a write root")?;
+    // A link to where the command writes anyway changes nothing.
+    world.bare("rm tmp && mkdir real && ln -s real tmp")?;
+    world.allowed(&["--read-write", &temp], "echo x > tmp/new")
 }
 
 fn the_folder_is_kept(world: &World) -> Outcome {

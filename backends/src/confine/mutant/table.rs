@@ -365,6 +365,13 @@ pub const TABLE: &[Row] = &[
         &[],
     ),
     row(
+        Mutant::PlantedRootsAccepted,
+        Area::Verification,
+        "start",
+        "a symlink in place of a write root is refused",
+        &[],
+    ),
+    row(
         Mutant::MarkerBelieved,
         Area::Verification,
         "start",
