@@ -24,6 +24,11 @@
 //! - With the network blocked the command can install no seccomp listener of its own: the kernel
 //!   has one for all filters of a process, and it notes denied sockets.
 //! - Under `devbox` GROK_HOME is writable, its log too.
+//! - What was opened for writing by whoever started confine can be written, and its mode changed.
+//! - Where bwrap lays the covers, symlinks have none: one on the way to a denied path can be
+//!   replaced, which a later start does not know of.
+//! - The command of root can read raw devices that root may read, and so a disk below the covers.
+//! - Priority and processor of other processes of the same user can be changed.
 //! - When the supervisor is killed, the command dies; what it started in the background ends only
 //!   where a stub was held.
 

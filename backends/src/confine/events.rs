@@ -58,7 +58,7 @@ pub struct Applied {
     pub workspace: String,
     /// What enforces it.
     pub platform: Platform,
-    /// Always true.
+    /// False when `--fail-open` lost something, as noted before.
     pub enforced: bool,
     /// The network of the command is blocked.
     pub restrict_network: bool,

@@ -90,29 +90,31 @@ pub(super) fn carry_out(
     let witness = Witness::of(events, applied, &ability);
     let mut inside = inside(args, plan, around, &ability, covers)?;
     inside.stage.told = witness.hears_audit();
-    let ended = start(args, inside, events, &signals, &|waiting| witness.confined(waiting));
+    let ended =
+        start(args, inside, events, &signals, &|waiting, all| witness.confined(waiting, all));
     witness.finish();
     ended
 }
 
-/// Starts with own mounts, and when the host does not allow them with those of `bwrap`.
+/// Starts with own mounts, and when the host does not allow them with those of `bwrap`. `confined`
+/// is told whether the mounts are there that the plan needs.
 fn start(
     args: &Args,
     mut inside: Inside,
     events: &Events,
     signals: &SigSet,
-    confined: &dyn Fn(Waiting) -> Result<(), Refusal>,
+    confined: &dyn Fn(Waiting, bool) -> Result<(), Refusal>,
 ) -> Result<i32, Refusal> {
     let mut trouble = Refusal::new("own-mounts is missing (--without)", "install bubblewrap");
     if !args.without.contains(&Mechanism::OwnMounts) || !inside.namespaces.mount {
-        match supervise::run(&inside, signals, confined)? {
+        match supervise::run(&inside, signals, |waiting| confined(waiting, true))? {
             Ended::Ran(status) => return Ok(status),
             Ended::Trouble(refusal) => trouble = refusal,
         }
     }
     if let Some(program) = bwrap::trusted().filter(|_| inside.namespaces.mount) {
         inside.way = Way::Bwrap(program);
-        match supervise::run(&inside, signals, confined)? {
+        match supervise::run(&inside, signals, |waiting| confined(waiting, true))? {
             Ended::Ran(status) => return Ok(status),
             Ended::Trouble(refusal) => {
                 trouble = trouble.with(&format!("bwrap was tried as well: {refusal}"));
@@ -128,7 +130,7 @@ fn start(
     inside.way = Way::Own;
     inside.namespaces = Namespaces::default();
     inside.stage.uncover();
-    match supervise::run(&inside, signals, confined)? {
+    match supervise::run(&inside, signals, |waiting| confined(waiting, false))? {
         Ended::Ran(status) => Ok(status),
         Ended::Trouble(refusal) => Err(refusal),
     }

@@ -267,18 +267,25 @@ fn grants(custom: &Custom, args: &Args, around: &Surroundings) -> Grants {
     grants
 }
 
-/// Refuses added write roots to which an earlier command may have laid a link.
+/// Refuses added roots to which an earlier command may have laid a link.
 fn roots_are_meant(custom: &Custom, args: &Args, around: &Surroundings) -> Result<(), Refusal> {
     let own = grants::of(custom.base, around, &grants::Host);
     if !own.limited {
         return Ok(());
     }
-    let granted: Vec<PathBuf> =
-        own.write.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let real = |roots: &[PathBuf]| -> Vec<PathBuf> {
+        roots.iter().filter_map(|root| root.canonicalize().ok()).collect()
+    };
+    let granted = real(&own.write);
+    let seen = [&granted[..], &real(&own.read)].concat();
     let written = [&granted[..], std::slice::from_ref(&around.workspace)].concat();
-    let added = custom.read_write.iter().chain(&args.read_write);
-    let mut added = added.map(|root| around.cwd.join(root));
-    added.try_for_each(|root| planted::refuse(&root, "a write root", &written, &granted))
+    let meant = |root: &PathBuf, what, granted: &[PathBuf]| {
+        planted::refuse(&around.cwd.join(root), what, &written, granted)
+    };
+    let mut write = custom.read_write.iter().chain(&args.read_write);
+    write.try_for_each(|root| meant(root, "a write root", &granted))?;
+    let mut read = custom.read_only.iter().chain(&args.read_only);
+    read.try_for_each(|root| meant(root, "a read root", &seen))
 }
 
 /// Makes the write roots that are missing.

@@ -1,5 +1,5 @@
-//! Symlinks that an earlier command could have planted. A write root is what its path leads to, so
-//! whoever replaces it by a link to another folder writes there the next time.
+//! Symlinks that an earlier command could have planted. A root is what its path leads to, so whoever
+//! replaces it by a link to another folder reads or writes there the next time.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::mutant::{self, Mutant};
 use super::refusal::Refusal;
 use super::resolve;
 
-/// Refuses a write root, called `what`, to which a symlink leads from inside the folders `written`
+/// Refuses a root, called `what`, to which a symlink leads from inside the folders `written`
 /// or one for temporary files. One that leads into the folders `granted` anyway changes nothing.
 ///
 /// # Errors

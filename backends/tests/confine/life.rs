@@ -208,6 +208,8 @@ fn a_root_replaced_by_a_link_is_refused(world: &World) -> Outcome {
     let ran = started("echo x > $W/outside/new")?;
     ensure(ran.status == 125 && ran.err.contains("TMPDIR"), &format!("{ran:?}"))?;
     world.refused(&["--sandbox", "read-only", "--read-write", &temp], "leads to a write root")?;
+    world.refused(&["--sandbox", "strict", "--read-only", &temp], "leads to a read root")?;
+    world.allowed(&["--sandbox", "read-only", "--read-only", &temp], "true")?;
     // A link to where the command writes anyway changes nothing.
     world.bare("rm tmp && mkdir real && ln -s real tmp")?;
     world.allowed(&["--read-write", &temp], "echo x > tmp/new")

@@ -52,6 +52,9 @@ fn fail_open_without_any_mounts_gives_nothing(world: &World) -> Outcome {
     };
     let ran = started("echo RAN")?;
     ensure(ran.out == "RAN\n" && ran.err.contains("modes and owners"), &format!("{ran:?}"))?;
+    let log = world.read("home/.grok/sandbox-events.jsonl");
+    let applied = log.lines().find(|line| line.contains("ProfileApplied")).unwrap_or_default();
+    ensure(applied.contains("\"enforced\":false"), &log)?;
     let shared = "f=/dev/shm/confine-test-$$; echo x > $f && rm $f";
     let ran = started(shared)?;
     ensure(!ran.ok(), &format!("the shared memory of the host is written: {ran:?}"))?;

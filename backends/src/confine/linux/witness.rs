@@ -26,7 +26,8 @@ impl Witness {
         let told = events.are_noted() && ability.landlock >= Some(ABI::V7);
         Self {
             events: events.clone(),
-            applied,
+            applied: applied
+                .map(|applied| Applied { enforced: ability.lost.is_empty(), ..applied }),
             audit: RefCell::new(if told { Audit::listen() } else { None }),
             follower: RefCell::new(None),
         }
@@ -37,13 +38,14 @@ impl Witness {
         self.audit.borrow().is_some()
     }
 
-    /// A child is confined: from here on its denials are noted.
+    /// A child is confined, with `all` its mounts or without: from here on its denials are noted.
     ///
     /// # Errors
     /// That it is confined cannot be noted.
-    pub(super) fn confined(&self, waiting: Waiting) -> Result<(), Refusal> {
+    pub(super) fn confined(&self, waiting: Waiting, all: bool) -> Result<(), Refusal> {
         if let Some(applied) = &self.applied {
-            self.events.note(Event::ProfileApplied(applied.clone()))?;
+            let enforced = applied.enforced && all;
+            self.events.note(Event::ProfileApplied(Applied { enforced, ..applied.clone() }))?;
         }
         if let Some(listener) = waiting.listener {
             notice::answer(listener, self.events.clone());
