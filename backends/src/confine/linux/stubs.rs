@@ -53,7 +53,7 @@ impl Stubs {
     /// No stub can be made there.
     pub(super) fn hold(&mut self, path: &Path, shape: Shape) -> Result<(), Refusal> {
         match fs::symlink_metadata(path) {
-            Ok(meta) if !is_stub(&meta) => Ok(()),
+            Ok(meta) if !is_stub(&meta) && !is_new(&meta) => Ok(()),
             Ok(_) | Err(_) => self.stand_on(path, shape).map_err(|error| unheld(path, &error)),
         }
     }
@@ -136,6 +136,9 @@ fn stubs_above(path: &Path) -> Vec<&Path> {
     above.take_while(|folder| fs::symlink_metadata(folder).map_or(true, |m| is_stub(&m))).collect()
 }
 
+/// How long a start may take from making a stub to its stamp, on a host that is very busy.
+const NEW: Duration = Duration::from_secs(10);
+
 /// The only start that makes or removes stubs in the first real folder above `path`, for as long
 /// as the answer lives. Starts hold this lock for less than a millisecond: who has it for a second
 /// is none, and then we go on without.
@@ -201,6 +204,13 @@ fn is_stub(meta: &Metadata) -> bool {
     let stamped = meta.modified().is_ok_and(|time| time == SystemTime::UNIX_EPOCH + STAMP);
     let empty = meta.is_dir() || (meta.is_file() && meta.len() == 0 && meta.nlink() == 1);
     stamped && empty
+}
+
+/// Whether another start may be about to make a stub of it: it is made first and stamped then. Who
+/// is alone there sees it stamped.
+fn is_new(meta: &Metadata) -> bool {
+    let young = meta.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age < NEW));
+    young && (meta.is_dir() || (meta.is_file() && meta.len() == 0))
 }
 
 fn stamp(file: &File) -> io::Result<()> {
