@@ -224,6 +224,10 @@ fn open_log(
     lost: &[(&str, Refusal)],
     events: &mut Events,
 ) -> Result<(), Refusal> {
+    if let Some((promise, why)) = lost.first().filter(|_| plan.required) {
+        let what = format!("requirements.toml demands this profile, and {promise} is lost: {why}");
+        return Err(Refusal::new(what, "start without --fail-open").about_bypass());
+    }
     if let Err(refusal) = events.open() {
         if !args.fail_open {
             return Err(refusal);

@@ -19,6 +19,7 @@ use super::refusal::Refusal;
 use super::surroundings::Surroundings;
 
 pub use complain::{Source, near};
+pub use entries::mistake;
 pub use profiles::{Custom, GlobLimits};
 pub use settings::{Named, Settings};
 

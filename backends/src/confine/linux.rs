@@ -30,7 +30,7 @@ use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover};
-use super::events::Events;
+use super::events::{Applied, Events};
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
 use super::refusal::Refusal;
@@ -86,7 +86,11 @@ pub(super) fn carry_out(
         false => Vec::new(),
     };
     let _janitor = Janitor::of(stubs)?;
-    let applied = Some(plan.applied(around)).filter(|_| !plan.is_free());
+    let applied = Some(Applied {
+        restrict_network: plan.network == Network::Blocked && ability.seccomp,
+        ..plan.applied(around)
+    })
+    .filter(|_| !plan.is_free());
     let witness = Witness::of(events, applied, &ability);
     let mut inside = inside(args, plan, around, &ability, covers)?;
     inside.stage.told = witness.hears_audit();
@@ -143,7 +147,7 @@ fn inside(
     ability: &Ability,
     covers: Vec<Cover>,
 ) -> Result<Inside, Refusal> {
-    let limited = plan.grants.limited;
+    let (limited, closed) = (plan.grants.limited, covering::closes_tree(&plan));
     let mut grants = plan.grants.clone();
     for roots in [&mut grants.read, &mut grants.write, &mut grants.devices] {
         // What is denied is not granted; there may be nothing left to open.
@@ -154,7 +158,7 @@ fn inside(
     let stage = Stage {
         covers,
         apart,
-        limited,
+        limited: closed,
         grants: Some(grants).filter(|_| limited && ability.landlock.is_some()),
         network: Some(plan.network).filter(|_| ability.seccomp),
         blocked: plan.network == Network::Blocked,
@@ -170,7 +174,7 @@ fn inside(
         way: Way::Own,
         namespaces: Namespaces {
             // A glob may match nothing.
-            mount: ability.mounts && (limited || !stage.covers.is_empty()),
+            mount: ability.mounts && (closed || !stage.covers.is_empty()),
             network: ability.network_namespace
                 && plan.network == Network::Blocked
                 && !mutant::on(Mutant::NetworkNamespaceShared),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use sandproof_scenarios::policy::{EnvPolicy, is_glob};
 use sandproof_scenarios::{Network, Profile};
 
 use super::args::{Args, Mechanism, NetworkArg};
-use super::config::{Custom, GlobLimits};
+use super::config::{self, Custom, GlobLimits};
 use super::cover;
 use super::environment::Environment;
 use super::events::{self, Applied, Platform};
@@ -18,7 +19,7 @@ use super::mutant::{self, Mutant};
 use super::planted;
 use super::refusal::Refusal;
 use super::resolve::{self, Resolved};
-use super::selection::Chosen;
+use super::selection::{Chooser, Chosen};
 use super::sockets;
 use super::sources::Sources;
 use super::state::{self, State};
@@ -63,6 +64,8 @@ pub struct Plan {
     pub ways: BTreeSet<PathBuf>,
     /// Settings, log and records of the sandbox, once settled: read but not written.
     pub state: State,
+    /// A requirement demands the profile.
+    pub required: bool,
     /// Where hook sources are protected, if they are.
     pub grok_home: Option<PathBuf>,
     /// The hook sources, once settled.
@@ -90,6 +93,7 @@ impl Plan {
             freeze: Vec::new(),
             ways: BTreeSet::new(),
             state: State::default(),
+            required: false,
             grok_home: None,
             sources: Sources::default(),
             network: profile.network(),
@@ -133,6 +137,7 @@ impl Plan {
 pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, Refusal> {
     let custom = &asked.chosen.custom;
     let profile = custom.base;
+    words_are_paths(args, around, asked)?;
     let covers = args.only.is_none_or(|only| only == Mechanism::Mounts);
     let (mask, globs) = mask(args, around, asked)?;
     roots_are_meant(custom, args, around)?;
@@ -151,6 +156,7 @@ pub fn draw(args: &Args, around: &Surroundings, asked: &Asked) -> Result<Plan, R
         freeze: freeze(args, around)?,
         ways: ways(led_to(args, around, asked)),
         state: State::default(),
+        required: asked.chosen.by == Chooser::Requirement,
         grok_home: Some(around.grok_home.clone()).filter(|_| covers && has_hooks(profile)),
         sources: Sources::default(),
         network: args.network.map_or(own_network(custom), network),
@@ -291,12 +297,45 @@ fn roots_are_meant(custom: &Custom, args: &Args, around: &Surroundings) -> Resul
 /// Makes the write roots that are missing.
 fn make_missing(roots: &[PathBuf]) -> Result<(), Refusal> {
     for path in roots.iter().filter(|path| !path.exists()) {
-        std::fs::create_dir_all(path).map_err(|error| {
+        fs::create_dir_all(path).map_err(|error| {
             let what = format!("a write root cannot be made ({error})");
             Refusal::at(what, path, "make it, or leave it out")
         })?;
     }
     Ok(())
+}
+
+/// Refuses words that look as if somebody should expand them, where nobody does: they would name a
+/// path that nobody meant, and protect nothing.
+fn words_are_paths(args: &Args, around: &Surroundings, asked: &Asked) -> Result<(), Refusal> {
+    let roots = args.read_only.iter().chain(&args.read_write).chain(&args.protect);
+    let words = args.deny.iter().map(Path::new).chain(roots.map(PathBuf::as_path));
+    for word in words.filter(|word| !word.as_os_str().is_empty()) {
+        if let Some(wrong) = word.to_str().and_then(config::mistake) {
+            return Err(Refusal::at(wrong, word, "or give it to the shell without quotes"));
+        }
+    }
+    let missing = |path: &Path| fs::symlink_metadata(around.workspace.join(path)).is_err();
+    let denied: Vec<PathBuf> = entries(args, asked).map(PathBuf::from).collect();
+    let plain = denied.iter().filter(|path| !is_glob(&path.to_string_lossy()));
+    if let Some(braces) = plain.clone().find(|path| has_braces(path) && missing(path)) {
+        let mend = "deny each path by itself";
+        return Err(Refusal::at("braces are not expanded", braces, mend));
+    }
+    let pattern = |path: &&PathBuf| is_glob(&path.to_string_lossy()) && missing(path);
+    match args.protect.iter().find(pattern) {
+        Some(glob) => Err(Refusal::at(
+            "--protect takes no pattern",
+            glob,
+            "name the paths, or the folder that holds them",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn has_braces(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.contains('{') && text.contains('}')
 }
 
 /// The network of the profile.

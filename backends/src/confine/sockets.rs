@@ -51,6 +51,13 @@ const MANAGERS_OF_SESSION: [&str; 2] = ["systemd/private", "bus"];
 /// The same, named by variables: `unix:path=...`.
 const MANAGERS_OF_VARIABLES: [&str; 2] = ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"];
 
+/// Folders of servers that run commands in terminals outside, one socket for each server; those
+/// that are there are closed like managers. The uid follows.
+const TERMINALS: [&str; 2] = ["/tmp/tmux-", "/run/tmux/"];
+
+/// The same, named by variables: the path of the socket comes first, behind it `,` and numbers.
+const TERMINALS_OF_VARIABLES: [&str; 1] = ["TMUX"];
+
 /// Those that are to be masked and exist now; one that is a symlink with what it leads to.
 ///
 /// # Errors
@@ -59,8 +66,11 @@ pub fn of(profile: Profile, network: Network, home: &Path) -> Result<Vec<PathBuf
     if mutant::on(Mutant::DaemonSocketsOpen) {
         return Ok(Vec::new());
     }
-    let session = format!("/run/user/{}", rustix::process::geteuid().as_raw());
-    let places = Places { home, session: Path::new(&session), variable: &|name| env::var_os(name) };
+    let uid = rustix::process::geteuid().as_raw();
+    let session = PathBuf::from(format!("/run/user/{uid}"));
+    let terminals = TERMINALS.map(|begin| PathBuf::from(format!("{begin}{uid}")));
+    let variable = |name: &str| env::var_os(name);
+    let places = Places { home, session: &session, variable: &variable, terminals: &terminals };
     let mut paths = Vec::new();
     for path in candidates(profile, network, places) {
         match fs::metadata(&path) {
@@ -91,6 +101,14 @@ struct Places<'a> {
     home: &'a Path,
     session: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Folders of terminal servers.
+    terminals: &'a [PathBuf],
+}
+
+/// What lies in a folder that can be read.
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 fn candidates(profile: Profile, network: Network, places: Places<'_>) -> Vec<PathBuf> {
@@ -116,6 +134,12 @@ fn candidates(profile: Profile, network: Network, places: Places<'_>) -> Vec<Pat
         paths.extend(MANAGERS.map(PathBuf::from));
         paths.extend(MANAGERS_OF_SESSION.map(|name| places.session.join(name)));
         paths.extend(named(&MANAGERS_OF_VARIABLES));
+        paths.extend(TERMINALS_OF_VARIABLES.iter().filter_map(|name| {
+            let value = (places.variable)(name)?;
+            let socket = value.as_bytes().split(|byte| *byte == b',').next()?.to_vec();
+            Some(PathBuf::from(OsString::from_vec(socket)))
+        }));
+        paths.extend(places.terminals.iter().flat_map(|folder| in_folder(folder)));
     }
     paths
 }

@@ -59,10 +59,11 @@ fn grok_3_2_exact_paths_join_the_workspace(world: &World) -> Outcome {
     }
     world.denied(&["--deny", &world.text("work/secret")], "cat secret")?;
     world.denied(&["--deny", "dir/"], "cat dir/file")?;
-    // A tilde is a name like any other.
-    world.denied(&["--deny", "~/file"], "cat \"$PWD/~/file\"")?;
+    // Nobody expands a tilde; a folder of that name is named otherwise.
+    world.refused(&["--deny", "~/file"], "not expanded")?;
+    world.denied(&["--deny", "./~/file"], "cat \"$PWD/~/file\"")?;
     world.write("home/file", "HOME")?;
-    world.allowed(&["--deny", "~/file"], "cat ~/file")
+    world.allowed(&["--deny", "./~/file"], "cat ~/file")
 }
 
 fn grok_3_3_a_missing_path_counts_as_a_file(world: &World) -> Outcome {

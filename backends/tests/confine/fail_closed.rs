@@ -5,6 +5,7 @@ use crate::world::World;
 
 pub(crate) fn all() -> Vec<Test> {
     vec![
+        test("a_required_profile_is_not_undercut", a_required_profile_is_not_undercut),
         test("grok_7_1_no_mounts_no_start", grok_7_1_no_mounts_no_start),
         test("grok_7_2_devbox_is_no_exception", grok_7_2_devbox_is_no_exception),
         test("grok_7_3_no_namespaces_no_start", grok_7_3_no_namespaces_no_start),
@@ -117,4 +118,13 @@ fn grok_7_20_fail_open_is_loud_and_noted(world: &World) -> Outcome {
     let log = world.read("home/.grok/sandbox-events.jsonl");
     let granted = log.lines().filter(|line| line.contains("BypassGranted")).count();
     ensure(granted == 3, &log)
+}
+
+/// What a requirement demands is enforced whole, whoever asks for less.
+fn a_required_profile_is_not_undercut(world: &World) -> Outcome {
+    let weaker = ["--sandbox", "strict", "--fail-open", "--without", "landlock"];
+    let ran = world.confined(&weaker, "echo RAN")?;
+    ensure(ran.out.contains("RAN"), &ran.err)?;
+    world.write("home/.grok/requirements.toml", "[sandbox]\nprofile = \"strict\"\n")?;
+    world.refused(&weaker, "requirements.toml demands this profile")
 }

@@ -23,6 +23,8 @@ pub(crate) fn all() -> Vec<Test> {
         test("devbox_writes_beside_the_workspace", devbox_writes_beside_the_workspace),
         test("off_limits_nothing_but_the_denied", off_limits_nothing_but_the_denied),
         test("more_roots_can_be_given", more_roots_can_be_given),
+        test("the_whole_tree_can_be_a_write_root", the_whole_tree_can_be_a_write_root),
+        test("words_that_nobody_expands_are_refused", words_that_nobody_expands_are_refused),
         test("protected_file_is_read_and_not_written", protected_file_is_read_and_not_written),
         test("missing_protected_path_is_not_made", missing_protected_path_is_not_made),
         test("metadata_is_protected", metadata_is_protected),
@@ -210,6 +212,30 @@ fn off_limits_nothing_but_the_denied(world: &World) -> Outcome {
     world.denied(&options, "$EXE act rename $W/work $W/w && mv $W/w $W/work")?;
     world.allowed(&options, "echo x > $W/outside/new && rm $W/outside/new")?;
     world.allowed(&["--sandbox", "off"], "cat secret && $EXE act unshare")
+}
+
+fn the_whole_tree_can_be_a_write_root(world: &World) -> Outcome {
+    let root = ["--sandbox", "workspace", "--read-write", "/", "--deny", "secret"];
+    world.allowed(&root, "echo new > $W/outside/new && rm $W/outside/new")?;
+    world.allowed(&root, "echo new > $W/work/new && rm $W/work/new")?;
+    world.denied(&root, "cat secret")
+}
+
+fn words_that_nobody_expands_are_refused(world: &World) -> Outcome {
+    for options in [
+        ["--deny", "~/secret"],
+        ["--deny", "$HOME/secret"],
+        ["--deny", "secret{,.old}"],
+        ["--protect", "*.c"],
+        ["--protect", "~/hooks"],
+        ["--read-write", "~/cache"],
+    ] {
+        let ran = world.confined(&options, "true")?;
+        ensure(ran.status == 125, &format!("{options:?} gave {}", ran.status))?;
+    }
+    // Files that really have such names.
+    world.write("work/a{b}", "SECRET")?;
+    world.denied(&["--deny", "a{b}"], "cat 'a{b}'")
 }
 
 fn more_roots_can_be_given(world: &World) -> Outcome {

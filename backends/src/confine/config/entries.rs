@@ -9,7 +9,8 @@ const ENDINGS: [&str; 4] = ["/**/*", "/**/", "/**", "/*"];
 
 /// What is wrong with an entry of any list: nothing here is expanded or trimmed, so what looks as
 /// if it should be would name a path nobody meant.
-pub(super) fn mistake(entry: &str) -> Option<String> {
+#[must_use]
+pub fn mistake(entry: &str) -> Option<String> {
     let wrong = if entry.is_empty() {
         "the path is empty; remove it"
     } else if entry.trim() != entry {

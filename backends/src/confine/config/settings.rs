@@ -93,6 +93,9 @@ pub(super) fn read(path: &Path) -> Result<Settings, Refusal> {
         return Ok(Settings::default());
     };
     let warnings = misspelled(path, source.text());
+    if path.ends_with("requirements.toml") {
+        nothing_is_misplaced(&source)?;
+    }
     let environment = table.shell_environment_policy;
     let environment = environment.map(|table| policy(table, &source)).transpose()?;
     let profile = table.sandbox.and_then(|table| table.profile);
@@ -114,6 +117,32 @@ fn misspelled(path: &Path, text: &str) -> Vec<String> {
         format!("{shown}: `[{key}]` is not read; did you mean `[{near}]`?")
     });
     warnings.collect()
+}
+
+/// Keys of the two tables, which say nothing outside of them.
+const KEYS: [&str; 6] =
+    ["profile", "inherit", "ignore_default_excludes", "exclude", "include_only", "set"];
+
+/// How the names of the two tables begin.
+const BEGINNINGS: [&str; 2] = ["sand", "shell"];
+
+/// A requirement that is not understood would be no requirement, and nobody would hear of it.
+fn nothing_is_misplaced(source: &Source) -> Result<(), Refusal> {
+    let keys: BTreeMap<Spanned<String>, IgnoredAny> =
+        toml::from_str(source.text()).unwrap_or_default();
+    for key in keys.keys().filter(|key| !TABLES.contains(&key.get_ref().as_str())) {
+        let name = key.get_ref().to_lowercase();
+        if KEYS.contains(&name.as_str()) {
+            let message = format!("`{name}` stands outside of `[sandbox]` and its like");
+            return Err(source.wrong(key.span(), message, None));
+        }
+        let near = near(key.get_ref(), TABLES);
+        if near.is_some() || BEGINNINGS.iter().any(|begin| name.starts_with(begin)) {
+            let message = "no such table; there are `[sandbox]` and `[shell_environment_policy]`";
+            return Err(source.wrong(key.span(), message, near));
+        }
+    }
+    Ok(())
 }
 
 fn policy(table: EnvironmentTable, source: &Source) -> Result<EnvPolicy, Refusal> {

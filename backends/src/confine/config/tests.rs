@@ -298,6 +298,22 @@ fn limits_stand_in_the_global_file_only() {
 }
 
 #[test]
+fn what_is_no_requirement_is_refused_and_other_tables_are_not_ours() {
+    for text in [
+        "profile = \"strict\"\n",
+        "[sand]\nprofile = \"strict\"\n",
+        "[Sandbox]\nprofile = \"strict\"\n",
+        "[sandboxes]\n",
+        "[shell_env_policy]\nexclude = []\n",
+    ] {
+        let told = World::with("grok/requirements.toml", text).refused();
+        assert!(told.contains("requirements.toml:1:"), "{text}: {told}");
+        assert!(World::with("grok/config.toml", text).read().is_ok(), "{text}");
+    }
+    assert!(World::with("grok/requirements.toml", "x = 1\n[models]\ny = 1\n").read().is_ok());
+}
+
+#[test]
 fn grok_2_9_names_of_config_and_requirements() {
     let text = "[sandbox]\nprofile = \"strict\"\n[other]\nx = 1\n[ui]\ny = 1\n";
     let world = World::with("grok/config.toml", text).and("grok/requirements.toml", "[sandbox]\n");
@@ -355,10 +371,8 @@ fn grok_9_1_the_table_of_the_environment() {
 
 #[test]
 fn a_misspelled_table_is_told() {
-    for file in ["grok/config.toml", "grok/requirements.toml"] {
-        let text = "[sanbox]\nprofile = \"strict\"\n[models]\n";
-        let warnings = World::with(file, text).read().unwrap().warnings;
-        assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].contains(file) && warnings[0].contains("`[sandbox]`"), "{warnings:?}");
-    }
+    let (file, text) = ("grok/config.toml", "[sanbox]\nprofile = \"strict\"\n[models]\n");
+    let warnings = World::with(file, text).read().unwrap().warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains(file) && warnings[0].contains("`[sandbox]`"), "{warnings:?}");
 }

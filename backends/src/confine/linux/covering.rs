@@ -24,7 +24,7 @@ pub(super) fn wanted(plan: &Plan, around: &Surroundings) -> Result<(Wanted, Unfo
     freeze.extend(links::others(&freeze, &near)?);
     freeze.extend(plan.ways.iter().cloned());
     let wanted = Wanted {
-        limited: plan.grants.limited,
+        limited: closes_tree(plan),
         write: plan.grants.write.clone(),
         fresh: fresh(plan),
         freeze,
@@ -32,6 +32,11 @@ pub(super) fn wanted(plan: &Plan, around: &Surroundings) -> Result<(Wanted, Unfo
         loose: !plan.pins,
     };
     Ok((wanted, unknown))
+}
+
+/// Whether everything but the write roots becomes read-only; with `/` among them nothing does.
+pub(super) fn closes_tree(plan: &Plan) -> bool {
+    plan.grants.limited && !plan.grants.write.iter().any(|root| root == Path::new("/"))
 }
 
 /// Where POSIX shared memory and semaphores lie.

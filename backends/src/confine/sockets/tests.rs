@@ -18,7 +18,8 @@ fn none(_: &str) -> Option<OsString> {
 #[case(Profile::Workspace, Network::Open, 4)]
 #[case(Profile::Strict, Network::Blocked, 18)]
 fn profiles(#[case] profile: Profile, #[case] network: Network, #[case] wanted: usize) {
-    let places = Places { home: Path::new("/h"), session: Path::new("/s"), variable: &none };
+    let places =
+        Places { home: Path::new("/h"), session: Path::new("/s"), variable: &none, terminals: &[] };
     let paths = candidates(profile, network, places);
     assert_eq!(paths.len(), wanted, "{paths:?}");
 }
@@ -45,11 +46,35 @@ fn variables_are_looked_at() {
         "DBUS_SESSION_BUS_ADDRESS" => Some(OsString::from("unix:path=/bus")),
         _ => None,
     };
-    let places = Places { home: Path::new("/h"), session: Path::new("/s"), variable: &variable };
+    let places = Places {
+        home: Path::new("/h"),
+        session: Path::new("/s"),
+        variable: &variable,
+        terminals: &[],
+    };
     let closed = |network| candidates(Profile::Workspace, network, places);
     assert!(closed(Network::Blocked).contains(&PathBuf::from("/agent")));
     assert!(!closed(Network::Open).contains(&PathBuf::from("/agent")), "git needs its keys");
     assert!(closed(Network::Open).contains(&PathBuf::from("/bus")));
+}
+
+#[test]
+fn terminal_servers_are_closed_but_new_ones_can_be_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().canonicalize().unwrap();
+    let socket = folder.join("default");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let variable = |name: &str| (name == "TMUX").then(|| OsString::from("/t/own,12,0"));
+    let terminals = [folder.clone()];
+    let session = Path::new("/s");
+    let places =
+        Places { home: Path::new("/h"), session, variable: &variable, terminals: &terminals };
+    let closed = candidates(Profile::Workspace, Network::Open, places);
+    assert!(closed.contains(&socket), "{closed:?}");
+    assert!(closed.contains(&PathBuf::from("/t/own")), "{closed:?}");
+    assert!(!closed.contains(&folder), "a server of the command's own needs the folder");
+    let devbox = candidates(Profile::Devbox, Network::Open, places);
+    assert_eq!(devbox, Vec::<PathBuf>::new());
 }
 
 /// Closed sockets below HOME.
