@@ -29,6 +29,8 @@ pub fn of(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Refusal> {
 
 /// Where a `.git` file leads, if it is one and leads anywhere.
 fn pointed_to(file: &Path) -> Option<PathBuf> {
+    // A named pipe would wait for a writer.
+    fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
     let text = fs::read_to_string(file).ok()?;
     let target = text.lines().next()?.strip_prefix("gitdir:")?.trim();
     file.parent()?.join(target).canonicalize().ok()

@@ -21,6 +21,10 @@ pub(crate) fn all() -> Vec<Test> {
         test("codex_a1_temp_of_workspace_write", codex_a1_temp_of_workspace_write),
         test("codex_a2_metadata_at_the_top", codex_a2_metadata_at_the_top),
         test("codex_a2_a_pointer_is_followed", codex_a2_a_pointer_is_followed),
+        test(
+            "a_pipe_in_place_of_metadata_holds_nothing_up",
+            a_pipe_in_place_of_metadata_holds_nothing_up,
+        ),
         test("codex_a2_a_symlink_in_its_place_stays", codex_a2_a_symlink_in_its_place_stays),
     ]
 }
@@ -235,6 +239,13 @@ fn codex_a2_a_pointer_is_followed(world: &World) -> Outcome {
     world.write("work/.git", "gitdir: ../nowhere\n")?;
     world.denied(&options, "mv .git g && mv g .git")?;
     world.allowed(&options, &inside)
+}
+
+fn a_pipe_in_place_of_metadata_holds_nothing_up(world: &World) -> Outcome {
+    world.bare("mkfifo .git")?;
+    let options = ["--sandbox", "workspace-write"];
+    world.allowed(&options, "test -p .git")?;
+    world.denied(&options, "rm .git && mkfifo .git")
 }
 
 fn codex_a2_a_symlink_in_its_place_stays(world: &World) -> Outcome {
