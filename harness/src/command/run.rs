@@ -75,13 +75,17 @@ fn show(
     for one in absent {
         say(&format!("not ready: {}: {}\n  {}", one.backend, one.why, one.mend));
     }
-    let missing = absent.iter().any(|one| one.named || arguments.require.contains(&one.backend));
+    let wanted = |one: &&Absent| one.named || arguments.require.contains(&one.backend);
+    let missing: Vec<&Absent> = absent.iter().filter(wanted).collect();
     if journal.records.is_empty() {
         say("nothing was run: no cell has that name; `sandproof list` shows the scenarios");
     }
     let alarms = tally::alarms(journal, &arguments.require);
     alarms.iter().for_each(|alarm| say(&format!("red: {alarm}")));
-    Ok(i32::from(missing || !alarms.is_empty()))
+    missing
+        .iter()
+        .for_each(|one| say(&format!("red: {} was asked for, and is not ready", one.backend)));
+    Ok(i32::from(!missing.is_empty() || !alarms.is_empty()))
 }
 
 /// A report file is there whole or not at all.
