@@ -28,8 +28,8 @@ pub(super) fn say_all(plan: &Plan, unfound: &Unfound, strict: bool) -> Result<()
     warnings.extend(unfound.iter().take(NAMED).map(|(path, links)| {
         let path = path.display().to_string();
         format!(
-            "{links} hard links of a file that a deny glob matches were not found, and it stays \
-             readable under these names: {}",
+            "{} has {links} other names (hard links) that were not found, and stays readable under \
+             them; only a glob matched it: deny it by name, and they are searched for everywhere",
             path.escape_debug()
         )
     }));
