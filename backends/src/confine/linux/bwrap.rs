@@ -79,7 +79,7 @@ fn arguments(inside: &Inside, teller: &Teller) -> io::Result<Arguments> {
     }
     if inside.stage.limited {
         arguments.words(["--ro-bind", "/", "/"]);
-        arguments.devices(&inside.stage);
+        arguments.devices();
     } else {
         arguments.words(["--dev-bind", "/", "/"]);
     }
@@ -112,13 +112,10 @@ impl Arguments {
         self.words.extend(words.into_iter().map(Into::into));
     }
 
-    /// Devices do not work on a mount that bwrap makes, unless it is told so.
-    fn devices(&mut self, stage: &Stage) {
-        let all = [PathBuf::from("/dev")];
-        let devices = stage.grants.as_ref().map_or(&all[..], |grants| &grants.devices);
-        for device in devices {
-            self.words(["--dev-bind".as_ref(), device.as_os_str(), device.as_os_str()]);
-        }
+    /// Devices do not work on a mount that bwrap makes, unless it is told so; and a terminal is made
+    /// only where `ptmx` and `pts` lie in one folder. Landlock says which of them are used.
+    fn devices(&mut self) {
+        self.words(["--dev-bind", "/dev", "/dev"]);
     }
 
     fn cover(&mut self, cover: &Cover) -> io::Result<()> {
