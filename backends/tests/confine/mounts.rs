@@ -277,6 +277,6 @@ fn strict_enforcement_refuses_what_is_given_up(world: &World) -> Outcome {
         world.refused(&[&strict[..], &["--without", mechanism]].concat(), mechanism)?;
     }
     fs::hard_link(world.at("work/plain"), world.at("outside/plain")).map_err(|e| e.to_string())?;
-    world.refused(&["--strict-enforcement", "--deny", "p*"], "1 hard links")?;
+    world.refused(&["--strict-enforcement", "--deny", "p*"], "has 1 other names")?;
     world.denied(&["--deny", "p*"], "cat plain")
 }
