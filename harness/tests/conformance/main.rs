@@ -10,9 +10,12 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use sandproof_reports::Record;
 use sandproof_reports::Verdict;
-use sandproof_reports::journal::{self, Journal};
 
 mod liars;
+#[path = "../common/run.rs"]
+mod run;
+
+use run::run;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -62,21 +65,4 @@ fn trial(record: Record) -> Trial {
             }
         }
     })
-}
-
-/// Runs sandproof with a journal and reads it back. Status 1 is a red run, which is no error here.
-pub fn run(arguments: &[&str], path: &Path) -> Result<Journal, String> {
-    let file = path.to_str().ok_or("the target folder's name is not UTF-8")?;
-    let mut all = vec!["run", "--report", "json", "--journal", file];
-    all.extend_from_slice(arguments);
-    let output = duct::cmd(env!("CARGO_BIN_EXE_sandproof"), all)
-        .stdout_null()
-        .stderr_capture()
-        .unchecked()
-        .run()
-        .map_err(|error| error.to_string())?;
-    match output.status.code() {
-        Some(0 | 1) => journal::read(path).map_err(|error| error.to_string()),
-        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
 }

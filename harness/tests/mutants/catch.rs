@@ -6,9 +6,9 @@ use std::path::Path;
 
 use clap::ValueEnum as _;
 use sandproof_backends::confine::mutant::{self, Area, Row, TABLE};
-use sandproof_reports::journal::{self, Journal};
 use sandproof_reports::{Record, Verdict};
 
+use crate::run::run;
 use crate::table;
 
 /// The scenarios that catch a mutant, alone and with the other layers off.
@@ -42,7 +42,7 @@ pub(crate) fn known(row: &Row, journal: &Path) -> Result<(), String> {
     let filters: Vec<String> = scenarios.iter().map(|id| format!("{id}/")).collect();
     let mut arguments = vec!["--backend".to_owned(), backend(row, group)];
     arguments.extend(filters);
-    let records = run(&arguments, journal)?.records;
+    let records = run(&words(&arguments), journal)?.records;
     if records.iter().any(failed) {
         return Ok(());
     }
@@ -75,7 +75,7 @@ pub(crate) fn whole(scratch: &Path) -> Result<(), String> {
 
 /// What `confine` itself fails.
 fn own_failures(journal: &Path) -> Result<Vec<String>, String> {
-    let records = run(&["--backend".to_owned(), "confine".to_owned()], journal)?.records;
+    let records = run(&["--backend", "confine"], journal)?.records;
     let red = records.iter().filter(|record| record.verdict.red());
     Ok(red.map(|record| format!("{} is {}", record.cell(), record.verdict.word())).collect())
 }
@@ -93,7 +93,7 @@ fn part(
     arguments.push(backends.join(","));
     arguments.extend(folders.iter().map(|folder| format!("] {folder}/")));
     let mut by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for record in run(&arguments, journal)?.records.into_iter().filter(failed) {
+    for record in run(&words(&arguments), journal)?.records.into_iter().filter(failed) {
         by.entry(record.backend).or_default().insert(record.id);
     }
     let take = |name: String| by.get(&name).cloned().unwrap_or_default();
@@ -106,7 +106,8 @@ fn part(
 fn folders(area: Area) -> &'static [&'static str] {
     match area {
         Area::Deny | Area::Globs | Area::Pins | Area::Residue => &["fs"],
-        Area::Protect | Area::Verification => &["fs", "start"],
+        Area::Protect => &["fs", "start"],
+        Area::Verification => &["fs", "start", "config"],
         Area::Network => &["net", "kernel"],
         Area::ForeignAbi => &["kernel", "net"],
         Area::LandlockRights => &["fs", "net", "kernel", "process"],
@@ -117,23 +118,10 @@ fn folders(area: Area) -> &'static [&'static str] {
     }
 }
 
-fn failed(record: &Record) -> bool {
-    record.verdict == Verdict::Fail
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
 }
 
-/// Runs sandproof with a journal and reads it back; red is what is looked for.
-fn run(arguments: &[String], path: &Path) -> Result<Journal, String> {
-    let file = path.display().to_string();
-    let mut all = vec!["run", "--report", "json", "--journal", &file];
-    all.extend(arguments.iter().map(String::as_str));
-    let output = duct::cmd(env!("CARGO_BIN_EXE_sandproof"), all)
-        .stdout_null()
-        .stderr_capture()
-        .unchecked()
-        .run()
-        .map_err(|error| error.to_string())?;
-    match output.status.code() {
-        Some(0 | 1) => journal::read(path).map_err(|error| error.to_string()),
-        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
+fn failed(record: &Record) -> bool {
+    record.verdict == Verdict::Fail
 }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod catch;
+#[path = "../common/run.rs"]
+mod run;
 mod table;
 
 use clap::ValueEnum as _;
