@@ -30,7 +30,7 @@ use sandproof_scenarios::Network;
 
 use super::args::{Args, Mechanism};
 use super::cover::{self, Cover};
-use super::events::{Applied, Events};
+use super::events::Events;
 use super::mutant::{self, Mutant};
 use super::plan::Plan;
 use super::refusal::Refusal;
@@ -86,11 +86,7 @@ pub(super) fn carry_out(
         false => Vec::new(),
     };
     let _janitor = Janitor::of(stubs)?;
-    let applied = Some(Applied {
-        restrict_network: plan.network == Network::Blocked && ability.seccomp,
-        ..plan.applied(around)
-    })
-    .filter(|_| !plan.is_free());
+    let applied = Some(plan.applied(around)).filter(|_| !plan.is_free());
     let witness = Witness::of(events, applied, &ability);
     let mut inside = inside(args, plan, around, &ability, covers)?;
     inside.stage.told = witness.hears_audit();

@@ -26,8 +26,11 @@ impl Witness {
         let told = events.are_noted() && ability.landlock >= Some(ABI::V7);
         Self {
             events: events.clone(),
-            applied: applied
-                .map(|applied| Applied { enforced: ability.lost.is_empty(), ..applied }),
+            applied: applied.map(|applied| Applied {
+                enforced: ability.lost.is_empty(),
+                restrict_network: applied.restrict_network && ability.seccomp,
+                ..applied
+            }),
             audit: RefCell::new(if told { Audit::listen() } else { None }),
             follower: RefCell::new(None),
         }
